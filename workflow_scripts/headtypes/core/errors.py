@@ -12,8 +12,8 @@ _LONGEST = 2000
 class InputError(Exception):
     """An error that the user can fix; its message names the file or key, the mistake, and what to do.
 
-    The user sees one line without a traceback: unprintable characters are escaped, and the middle of a very long text
-    is left out.
+    The user sees one line without a traceback. Unprintable characters of the message are escaped, and the middle of a
+    very long message is left out.
     """
 
     def __init__(self, message: str):
@@ -24,7 +24,10 @@ class InputError(Exception):
 
 @contextmanager
 def told(beginning: str) -> Iterator[None]:
-    """Turn any error inside the `with` block into an `InputError`: `beginning`, a colon, and the error's message."""
+    """Turn any error inside the `with` block into an `InputError`; an `InputError` stays as it is.
+
+    beginning: the beginning of the new message, followed by a colon and the error's own message.
+    """
     try:
         yield
     except InputError:
@@ -34,7 +37,10 @@ def told(beginning: str) -> Iterator[None]:
 
 
 def one_line(error: BaseException) -> str:
-    """Return a library's error message as one line, shortened if it is long, without its final period."""
+    """Return an error's message as one line of at most 300 characters, without its final period.
+
+    An error without a message gives the name of its class.
+    """
     return shortened(" ".join(str(error).split()).rstrip(".") or type(error).__name__)
 
 
@@ -43,7 +49,7 @@ def shortened(text: str) -> str:
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
-    """Return ` Did you mean "…"?` with the closest of the allowed names; an empty text where none is close."""
+    """Return ` Did you mean "…"?` with the allowed name most similar to `name`; "" if no allowed name is similar."""
     known = list(allowed)
     close = [candidate for candidate in known if candidate.casefold() == name.casefold()]
     close += difflib.get_close_matches(name, known, n=1, cutoff=0.6)
@@ -51,5 +57,5 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
 
 
 def spelled_out(kind: type) -> str:
-    """Write the name of a class as words in lower case: `ArcGuesses` is "arc guesses"."""
+    """Return the name of a class as words in lower case: "arc guesses" for `ArcGuesses`."""
     return re.sub("(?<=[a-z])(?=[A-Z])", " ", kind.__name__).lower()

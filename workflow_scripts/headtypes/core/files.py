@@ -30,11 +30,11 @@ _REFUSALS = (
 
 @contextmanager
 def atomic_write(path: StrPath) -> Iterator[Path]:
-    """Yield the path of a temporary file in the same folder; rename it to `path` if the `with` block ends well, else
-    remove it.
+    """Yield the path of a temporary file, which becomes `path` if the `with` block ends without an error.
 
-    The data are flushed to disk before the file is renamed: after a crash, `path` is absent, old or whole. Raises
-    `InputError` where the disk is full or the folder cannot be written.
+    The temporary file is in the same folder. After an error the temporary file is removed. All data are flushed to disk
+    before the file is renamed: after a crash, `path` is absent, old or whole.
+    Raises `InputError` if the disk is full or the folder cannot be written.
     """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -54,7 +54,7 @@ def atomic_write(path: StrPath) -> Iterator[Path]:
 
 
 def reach_disk(path: StrPath) -> None:
-    """Wait until a file, or each file in a folder, is on disk."""
+    """Wait until a file, or every file in a folder, has been flushed to disk (`os.fsync`)."""
     path = Path(path)
     for file in path.iterdir() if path.is_dir() else [path]:
         with open(file, "rb") as written:
@@ -62,15 +62,16 @@ def reach_disk(path: StrPath) -> None:
 
 
 def leftovers(path: StrPath) -> list[Path]:
-    """List the temporary files of `path` that processes left when they were killed while writing."""
+    """Return the temporary files of `path` that killed processes left in its folder (see `atomic_write`)."""
     temporary = Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp")
     # A folder belongs to another path, whose name continues with a dot and a digit.
     return [file for file in temporary if file.is_file()]
 
 
 def refusal(error: BaseException | None) -> str | None:
-    """Return the operating system's reason for refusing to read or write, such as a full disk; None for any other
-    error.
+    """Return why the operating system refused to read or write, such as "No space left on device".
+
+    Returns None if neither the error nor one of its causes is a refusal that the user can fix.
     """
     while error is not None:
         for number in _REFUSALS:
@@ -82,9 +83,9 @@ def refusal(error: BaseException | None) -> str | None:
 
 @contextmanager
 def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
-    """Turn any error inside the `with` block, while a result is read, into an `InputError` that names the file.
+    """Turn any error inside the `with` block, which reads a result, into an `InputError` that names the result's file.
 
-    otherwise: another explanation for the message, such as `is not a feature file`.
+    otherwise: end of the message `… is damaged or …`, such as `is not a feature file`.
     """
     try:
         yield
@@ -99,8 +100,9 @@ def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
 
 
 def text_of(path: StrPath) -> str:
-    """Read a text file of the user's, without a byte-order mark and with newlines. Raises `InputError` if it is not
-    UTF-8.
+    """Return the text of a user's file, with `\n` at line ends and without a byte-order mark.
+
+    Raises `InputError` if the file is not UTF-8.
     """
     content = Path(path).read_bytes().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
@@ -110,8 +112,9 @@ def text_of(path: StrPath) -> str:
 
 
 def not_utf8(content: bytes, path: StrPath, line: int) -> InputError:
-    """Return the error for a file of the user's that is not UTF-8; content: the bytes of the file or of its line
-    `line`.
+    """Return the error for a user's file that is not UTF-8 text; the message differs for a packed file.
+
+    content: bytes of the file, or of one line; line: number of the line that is not UTF-8, from 1.
     """
     # UTF-16, which has NULs too, begins with a mark.
     if b"\0" in content and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -120,14 +123,14 @@ def not_utf8(content: bytes, path: StrPath, line: int) -> InputError:
 
 
 def separator_of(header: str) -> str:
-    """Return the most frequent of comma, semicolon and tab in the first line of a table; the comma if there is none."""
+    """Return the most frequent of comma, semicolon and tab in the first line of a table; the comma if none occurs."""
     return max(",;\t", key=header.count)
 
 
 def check_header(names: Iterable[str], where: Any) -> None:
-    """Raise `InputError` if two columns have the same name, since libraries differ in which one they read.
+    """Raise `InputError` if two columns of a table have the same name, since libraries differ in which one they read.
 
-    names: without surrounding white space; empty names are ignored. where: the file, for the message.
+    names: column names without surrounding white space; empty names are ignored. where: the file, for the message.
     """
     twice = next((name for name, number in Counter(names).items() if name and number > 1), None)
     if twice is not None:
@@ -135,7 +138,7 @@ def check_header(names: Iterable[str], where: Any) -> None:
 
 
 def canonical_json(data: Any) -> str:
-    """Return JSON with sorted keys and no spaces, so that equal data give equal text. Raises `ValueError` for NaN."""
+    """Return data as JSON with sorted keys and no spaces: equal data give equal text. Raises `ValueError` for NaN."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
@@ -145,12 +148,11 @@ def write_text(path: StrPath, text: str) -> None:
 
 
 def write_json(path: StrPath, data: Any) -> None:
-    """Write indented JSON as a whole file, keys in the given order."""
     write_text(path, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_json(path: StrPath) -> Any:
-    """Read a JSON file. Raises `InputError` with the file and the line of a syntax error."""
+    """Return the data of a JSON file. Raises `InputError` with the file and line of a syntax error."""
     return _parsed(text_of(path), path)
 
 
@@ -175,17 +177,22 @@ def _parsed(text: str | bytes, path: StrPath, line: int | None = None) -> Any:
 
 
 def write_json_lines(path: StrPath, rows: Iterable[dict]) -> None:
-    """Write a file with one JSON object per line."""
     write_text(path, "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows))
 
 
 def read_json_lines(path: StrPath) -> list[dict]:
-    """Read a file with one JSON object per line. Raises `InputError` for a broken line or an empty file."""
+    """Return the objects of a file with one JSON object per line.
+
+    Raises `InputError` with the number of a line that is no JSON object, and for a file without lines.
+    """
     return [row for _, row in numbered_objects(path)]
 
 
 def numbered_objects(path: StrPath) -> Iterator[tuple[int, dict]]:
-    """Yield (line number from 1, object) of a file with one JSON object per line; errors as `read_json_lines`."""
+    """Yield (line number from 1, object) for each line, not blank, of a file with one JSON object per line.
+
+    Raises `InputError` with the number of a line that is no JSON object, and for a file without lines.
+    """
     for number, line in numbered_rows(path):
         row = _parsed(line, path, number)
         if not isinstance(row, dict):
@@ -198,7 +205,7 @@ def read_each(read: Callable[[Any], Any], files: Mapping) -> dict:
 
 
 def numbered_rows(path: StrPath) -> Iterator[tuple[int, bytes]]:
-    """Yield (line number from 1, line) of the lines that are not blank. Raises `InputError` for a file with none."""
+    """Yield (line number from 1, line) for each line that is not blank. Raises `InputError` if all lines are blank."""
     empty = True
     with open(path, "rb") as lines:
         for number, line in enumerate(lines, start=1):
@@ -215,9 +222,10 @@ def sha256_file(path: StrPath) -> str:
 
 
 def sha256_path(path: StrPath) -> str:
-    """Return the SHA-256 of a file's bytes, of the names and bytes of a folder's files, or of the data in a YAML file.
+    """Return the SHA-256 of a file or folder, as hexadecimal digits.
 
-    Hidden files do not count, since Snakemake puts one into every folder that a job makes.
+    A YAML file is hashed by its data, any other file by its bytes, a folder by the names and bytes of its files. Hidden
+    files in a folder do not count, since Snakemake puts one into every folder that a job makes.
     """
     path = Path(path)
     if path.suffix == ".yaml":

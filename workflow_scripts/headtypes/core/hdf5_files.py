@@ -24,7 +24,12 @@ _CHUNK_BYTES = 1 << 20
 
 
 class Stored(NamedTuple):
-    """How a dataclass field is stored: its name in the file, the dimension of a list of texts, a less precise type."""
+    """How a field of a dataclass is stored in an HDF5 file; the field is annotated with `Annotated[..., Stored(...)]`.
+
+    name:      name in the file; by default the field's own name.
+    dimension: name of the dimension of a list of texts; empty for other fields.
+    dtype:     less precise type of an array in the file, such as float16; None for the type of the array.
+    """
 
     name: str = ""
     dimension: str = ""
@@ -36,8 +41,9 @@ SampleIds = Annotated[list[str], Stored("sample_id", "sample")]
 
 @contextmanager
 def new_hdf5(path: StrPath, **options) -> Iterator[h5py.File]:
-    """Yield a new HDF5 file, which is written whole or not at all; options: those of `h5py.File`.
+    """Yield a new, open HDF5 file, which is written to `path` whole or not at all when the `with` block ends.
 
+    options: those of `h5py.File`.
     The file is filled in memory: on a full disk, HDF5 tries again, complains, and crashes when Python ends.
     """
     content = BytesIO()
@@ -48,9 +54,12 @@ def new_hdf5(path: StrPath, **options) -> Iterator[h5py.File]:
 
 
 def write_arrays(path: StrPath, result: Any, provenance: dict) -> None:
-    """Write one dataclass, or several in a list or by name (each becomes a group), and their provenance.
+    """Write one or several dataclasses and their provenance to an HDF5 file.
 
-    Arrays, lists of texts and integers become data sets; texts, truth values and mappings attributes; None is left out.
+    result: a dataclass, or a list or mapping of dataclasses, each of which becomes a group.
+    provenance: stored as an attribute of the file, in JSON.
+    Arrays, lists of texts and integers become data sets. Texts, truth values and mappings become attributes. None is
+    left out. Texts in lists become bytes of equal length, since HDF5 has no checksum for texts of different lengths.
     """
     with new_hdf5(path, track_order=True) as file:
         if isinstance(result, list | Mapping):
@@ -62,22 +71,30 @@ def write_arrays(path: StrPath, result: Any, provenance: dict) -> None:
 
 
 def read_arrays(path: StrPath, kind: type[T]) -> T:
-    """Read a dataclass from a file of `write_arrays`. Raises `InputError` if the file is damaged or holds something
-    else.
+    """Return the dataclass that `write_arrays` wrote to a file.
+
+    kind: class of the dataclass. Raises `InputError` if the file is damaged or holds another class.
     """
     with opened_arrays(path, kind) as file:
         return _take(file, kind)
 
 
 def read_groups(path: StrPath, kind: type[T]) -> dict[str, T]:
-    """Read {name: dataclass} from a file of `write_arrays`, in the order of writing; errors as `read_arrays`."""
+    """Return {name: dataclass} from a file of several dataclasses by `write_arrays`, in the order of writing.
+
+    kind: class of the dataclasses. Raises `InputError` if the file is damaged or holds another class.
+    """
     with opened_arrays(path, kind) as file:
         return {name: _take(group, kind) for name, group in file.items()}
 
 
 @contextmanager
 def opened_arrays(path: StrPath, kind: type) -> Iterator[h5py.File]:
-    """Yield an open file of `write_arrays`, for reading a part of it; errors as `read_arrays`."""
+    """Yield a file of `write_arrays`, open for reading a part of its arrays.
+
+    kind: class of the dataclass that the file holds, for messages.
+    Raises `InputError` for any error inside the `with` block, since the file is then damaged or holds another class.
+    """
     with undamaged(path, f"holds no {spelled_out(kind)}"), h5py.File(path, "r") as file:
         yield file
 
@@ -103,7 +120,10 @@ def _fill(group: h5py.Group, result: Any) -> None:
 
 @jaxtyped(typechecker=None)
 def _take(group: h5py.Group, kind: type[T]) -> T:
-    """Read a dataclass from a group, and check that dimensions with the same name have the same size in all arrays."""
+    """Return a dataclass of the class `kind` from a group of an HDF5 file.
+
+    Raises `ValueError` if an array has another type, or if dimensions of the same name differ in size between arrays.
+    """
     read = {}
     for name, form, stored in _declared(kind):
         if stored.name in group.attrs:
@@ -120,7 +140,6 @@ def _take(group: h5py.Group, kind: type[T]) -> T:
 
 
 def _add_data(group: h5py.Group, name: str, values: np.ndarray) -> h5py.Dataset:
-    """Add a compressed data set with a checksum to a group; an empty one has neither."""
     options: dict[str, Any] = {}
     if values.size:
         rows = max(1, min(len(values), _CHUNK_BYTES // values[:1].nbytes))
@@ -130,6 +149,5 @@ def _add_data(group: h5py.Group, name: str, values: np.ndarray) -> h5py.Dataset:
 
 
 def _of_one_width(texts: Sequence[str]) -> np.ndarray:
-    """Encode texts as bytes of equal length, since HDF5 has no checksum for texts of different lengths."""
     encoded = np.array([text.encode() for text in texts], dtype=bytes)
     return encoded.astype(h5py.string_dtype(length=max(encoded.itemsize, 1)))

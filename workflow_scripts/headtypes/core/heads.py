@@ -13,7 +13,7 @@ def head_name(layer: int, head: int) -> str:
 
 
 def head_table(shape: tuple[int, int], columns: Mapping[str, Any]) -> pd.DataFrame:
-    """Return a table with one row per head, layer by layer: layer, head (both from 0), and the given columns.
+    """Return a table with one row per head, layer by layer, and the columns layer, head (both from 0) and `columns`.
 
     shape: (layers, heads per layer); columns: {name: a value for each head, or one value for all}.
     """

@@ -4,7 +4,7 @@ import importlib.metadata
 
 
 def version_of(package: str) -> str:
-    """Return the version of an installed package, by its name in the package index, or "absent"."""
+    """Return the version of an installed package, or "absent"; package: its name in the Python package index."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -12,11 +12,11 @@ def version_of(package: str) -> str:
 
 
 def arithmetic(precision: str) -> str:
-    """Return the precision in which a model is computed on this machine: float32 instead of a bfloat16 that the
-    processor would only emulate.
+    """Return the precision in which this machine computes a model: `precision`, or float32 instead of a slow bfloat16.
 
-    An emulated step of training took 7.3 times as long. Call it after `placement.keep_to_gpus`, since PyTorch looks for
-    GPUs.
+    bfloat16 becomes float32 if there is no GPU and the processor would only emulate bfloat16: an emulated step of
+    training took 7.3 times as long. Call `placement.keep_to_gpus` before this function, since PyTorch looks for GPUs
+    here.
     """
     import torch
 

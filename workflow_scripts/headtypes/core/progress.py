@@ -11,8 +11,6 @@ from tqdm import tqdm
 
 
 class _Lines(tqdm):
-    """A progress bar that prints whole lines, for logs and for several jobs in one terminal."""
-
     def display(self, msg=None, pos=None):
         if self.n:
             print(msg or str(self), file=sys.stderr)
@@ -21,7 +19,8 @@ class _Lines(tqdm):
 def progress(total: int, what: str, unit: str) -> tqdm:
     """Return a progress bar that prints a line on standard error every ten seconds and at the end.
 
-    total: number of units (samples, windows, steps); what: the beginning of the line. Call `update(n)` after n units.
+    total: number of units of work; unit: name of a unit, such as samples or steps; what: beginning of the line.
+    Call the bar's `update(n)` after every `n` units.
     """
     form = "{desc}: {n_fmt}/{total_fmt} {unit}, {elapsed} elapsed, {remaining} left"
     # `display` prints the lines; all that tqdm would write itself is an empty line at the end, which is discarded.
@@ -30,7 +29,10 @@ def progress(total: int, what: str, unit: str) -> tqdm:
 
 
 def warn(provenance: dict, sentences: Iterable[str]) -> None:
-    """Print warnings about a job's result on standard error; provenance: as `job` in call.py yields it."""
+    """Print warnings about a job's result on standard error, one line for each sentence.
+
+    provenance: record of the job (`call.job`), whose rule and wildcards begin each line.
+    """
     for sentence in sentences:
         print(f"warning: {title_of(provenance['rule'], provenance['wildcards'].values())}: {sentence}", file=sys.stderr)
 
@@ -40,8 +42,6 @@ def title_of(rule: str, wildcards: Iterable) -> str:
 
 
 class _Tee:
-    """A text stream that also writes to a log."""
-
     def __init__(self, stream: TextIO, log: BinaryIO):
         self._stream, self._log = stream, log
 
@@ -62,7 +62,7 @@ class _Tee:
 
 @contextmanager
 def logged(path: str) -> Iterator[None]:
-    """Write everything that is printed in the `with` block to a log file, too."""
+    """Copy everything that is printed in the `with` block to a log file; path: the log file, which is overwritten."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     # Unbuffered: nothing is left over to fail when the log is closed.
     with (

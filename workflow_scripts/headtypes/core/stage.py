@@ -27,7 +27,10 @@ _WILDCARD = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Result:
-    """A result that one rule writes: the pattern of its paths, and the entries of the plan that have it."""
+    """A result that one rule writes: the pattern of its paths, and the plan entries for which the result is made.
+
+    The text after each field explains the field.
+    """
 
     path: str
     """Relative to the working directory; `{model}` and the like are wildcards, `{pdf,png}` stands for either."""
@@ -57,13 +60,13 @@ class Result:
         return {name: known[name] for name in dict.fromkeys(_WILDCARD.findall(self.paths[0]))}
 
     def has(self, path: str) -> bool:
-        """Tell whether a path, perhaps with a prefix, is one of the result's files."""
+        """Return whether a path is that of one of the result's files; the path may have a prefix, such as a folder."""
         return any(fnmatchcase(path, "*" + _WILDCARD.sub("*", pattern)) for pattern in self.paths)
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A rule: its spec, the function that its jobs call, and what determines their memory and time."""
+    """A rule of the workflow: its spec, the function that its jobs call, and what determines their memory and time."""
 
     spec: Callable[..., dict]
     """From the plan and the rule's wildcards to the part of the configuration that the rule depends on."""
@@ -95,12 +98,18 @@ class Stage:
 
 
 def stage(computes: Computation | None = None, **named: Any) -> Callable[[Callable[..., dict]], Stage]:
-    """Decorate a function that returns the spec of the rule of its name: it becomes a `Stage` with these fields."""
+    """Return a decorator that turns the function of a rule's spec into a `Stage`; the function has the rule's name.
+
+    computes: what the rule's jobs do with a model, None for nothing; named: other fields of `Stage` by name.
+    """
     return lambda spec: Stage(spec, computes=computes, **named)
 
 
 def of_inputs_alone(rule: str, **named: Any) -> Stage:
-    """Return the stage of a rule whose spec is empty, as that of most figures; named: other fields of `Stage`."""
+    """Return the `Stage` of a rule with an empty spec, such as that of most figures.
+
+    rule: name of the rule; named: other fields of `Stage` by name.
+    """
 
     def nothing(plan: Plan, *wildcards: str, **named: str) -> dict:
         return {}

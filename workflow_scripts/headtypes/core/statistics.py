@@ -31,18 +31,32 @@ Ends = tuple[np.ndarray, np.ndarray]
 
 
 class Evidence:
-    """A mean over units, and what they show of the true one.
+    """The evidence of units for a mean: the mean over units, with intervals and p-values of the true mean.
 
-    The interval is Student's, corrected for skewness (Hall 1992, On the removal of skewness by transformation): over 20
-    units with log-normal effects, Student's own ends on the wrong side in 13 % of trials, and this one in 4.6.
+    A unit is one question, article, segment or sentence.
 
-    Where fewer than `FEWEST_UNITS` units, and fewer than half, differ from the others, another sample may have units
-    such as this one has not. The ends are then quantiles of means with random weights, to which one more unit is added,
-    with the lowest or the highest value that there is (Gaffke 2005; of right and wrong answers, the bounds of Clopper
-    and Pearson 1934). Without such values there is no interval.
+    own:   [unit] means of each unit's items, NaN for a unit without items.
+    sizes: [unit] number of items in each mean; by default one.
+    reach: lowest and highest mean that a unit can have; None without bounds.
+    value, pulls: another statistic of the units, to take the place of the mean, and how much each unit changes this
+        statistic, [unit] (`pulls_on`).
 
-    value: the mean; units: how many of equal size these count as, (sum of sizes)^2 / sum of sizes^2, or how many differ
-    from the others, if that is less; is_exact: whether hardly any do.
+    The interval is Student's, corrected for skewness (Hall 1992, On the removal of skewness by transformation). Over 20
+    units with log-normal effects, Student's own interval ends on the wrong side in 13 % of trials, the corrected one in
+    4.6 %.
+
+    Some samples have few units that differ from the most frequent value: fewer than `FEWEST_UNITS`, and fewer than
+    half. Another sample may have units with values that these samples lack. For these samples, the interval's ends are
+    quantiles of means with random weights over the units and one additional unit at the lowest or highest value of
+    `reach` (Gaffke 2005; for right and wrong answers, the bounds of Clopper and Pearson 1934). Without `reach`, these
+    samples have no interval.
+
+    Attributes:
+    value: the mean, or the other statistic; number: number of units that have items.
+    is_exact: true if few units differ from the most frequent value, as above.
+    units: number of equally large units that count as much, (sum of sizes)^2 / sum of sizes^2. If `is_exact` is false,
+        `units` is at most the number of units that differ from the most frequent value. If `is_exact` is true and
+        `reach` is None, `units` is 0.
     """
 
     def __init__(
@@ -54,12 +68,6 @@ class Evidence:
         value: float | None = None,
         pulls: np.ndarray | None = None,
     ) -> None:
-        """Take the numbers of each unit.
-
-        own: [unit] means of its items, NaN where it has none; sizes: [unit] over how many these are, else one.
-        reach: the lowest and the highest mean that a unit can have.
-        value, pulls: instead of the mean, another statistic of the units, and by how much each changes it (`pulls_on`).
-        """
         self._reach = (-math.inf, math.inf) if reach is None else reach
         some = ~np.isnan(own)
         self.number, self.is_exact, self._rare = int(some.sum()), False, None
@@ -83,7 +91,10 @@ class Evidence:
             self._rare = own[some], sizes[some], of_value == counts.argmax(), reach
 
     def ends(self, error: float) -> tuple[float, float]:
-        """Return low and high end of the interval with this error, half of it on either side."""
+        """Return the low and high end of an interval for the true mean.
+
+        error: probability that the interval misses the true mean, half of it on either side.
+        """
         if self._draws is not None:
             beyond = max(int(error / 2 * (1 + _DRAWS)) - 1, 0)
             return float(self._draws[0][beyond]), float(self._draws[1][-1 - beyond])
@@ -92,7 +103,7 @@ class Evidence:
         return max(low, self._reach[0]), min(high, self._reach[1])
 
     def tails(self, limit: float) -> tuple[float, float]:
-        """Return the one-sided p-values of a truth that is at most the limit, and of one that is at least the limit."""
+        """Return two one-sided p-values: of a true mean of at most `limit`, and of a true mean of at least `limit`."""
         if self._draws is not None:
             at_most = (self._draws[0] <= limit + EQUAL).sum(), (self._draws[1] >= limit - EQUAL).sum()
             return tuple(float(1 + number) / (1 + _DRAWS) for number in at_most)
@@ -114,9 +125,12 @@ class Evidence:
 
 
 class Together:
-    """A sum of means, each of which has its own interval; these share the error.
+    """A sum of means, each with its own interval; the means share the probability of error equally.
 
-    For sums of which hardly any unit differs in a part, such as in what a condition changes, while all do in the rest.
+    This class serves sums in which hardly any unit differs in one mean, such as what a condition changes, while all
+    units differ in another mean.
+
+    parts: the evidence for each mean. Attributes: value, the sum; units, the smallest `units` of a part.
     """
 
     def __init__(self, parts: Sequence[Evidence]) -> None:
@@ -128,7 +142,7 @@ class Together:
         return sum(low), sum(high)
 
     def tails(self, limit: float) -> tuple[float, float]:
-        """Return both p-values as `Evidence` does, to a ten-thousandth."""
+        """Return two one-sided p-values, to a ten-thousandth: of a true sum of at most, and of at least, `limit`."""
         steps = range(1, _DRAWS)
         above = bisect_left(steps, True, key=lambda step: self.ends(2 * step / _DRAWS)[0] > limit + EQUAL)
         below = bisect_left(steps, True, key=lambda step: self.ends(2 * step / _DRAWS)[1] < limit - EQUAL)
@@ -136,18 +150,21 @@ class Together:
 
 
 def pulls_on(without: np.ndarray) -> np.ndarray:
-    """Return by how much each unit changes a statistic (jackknife, Efron 1982); without: [unit, ...] it for all
-    others.
+    """Return how much each unit changes a statistic, [unit, ...], by the jackknife (Efron 1982).
+
+    without: [unit, ...] the statistic of all units but this one.
     """
     return (len(without) - 1) / len(without) * (without.mean(axis=0) - without)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A value and the interval that it lies in, or the value alone (low and high are NaN).
+    """A value with its interval and p-values, or the value alone.
 
-    p_value: of a limit, two-sided, below 0.05 exactly where the interval excludes it; None without one.
-    over: what both are over, such as articles; units: how many of these, as of `Evidence`.
+    low, high: ends of the interval at 95 %, or at 99 % over fewer than `FEW_UNITS` units; NaN without an interval.
+    p_value:   function from a limit to the two-sided p-value that the truth is this limit; below 0.05 exactly if the
+        interval excludes the limit. None if there are no p-values.
+    over:      plural name of the units, such as articles; units: their number, as in `Evidence`.
     """
 
     value: float
@@ -159,16 +176,20 @@ class Measured:
 
     @classmethod
     def by(cls, evidence: "Evidence | Together", over: str) -> "Measured":
-        """Return what units show of a mean, or of a sum of means."""
+        """Return the value, interval and p-values of a mean, or of a sum of means.
+
+        evidence: the units' evidence; over: plural name of the units, such as articles.
+        """
         return cls._judged(evidence.value, evidence.ends, evidence.tails, over, evidence.units)
 
     @classmethod
     def ranked(cls, several: Sequence[Evidence], rank: int, over: str) -> "Measured":
-        """Judge the truth that is the `rank`-th largest of several; rank: from 1, or -1 for the smallest.
+        """Return the `rank`-th largest of several means, with interval and p-values of the `rank`-th largest true mean.
 
-        The largest estimate lies above the largest truth. So each is judged by itself, at levels by which at least
-        `rank` truths are above the lower end and at most `rank - 1` above the upper one (Benjamini and Heller 2008;
-        Berger 1982 and Bonferroni for the smallest and the largest).
+        several: evidence for each mean; rank: 1 for the largest mean, -1 for the smallest; over: plural name of the
+            units. The largest estimate lies above the largest true mean. So each mean is judged by itself, at levels by
+            which at least `rank` true means are above the lower end and at most `rank - 1` above the upper end
+            (Benjamini and Heller 2008; Berger 1982 and Bonferroni for the smallest and the largest).
         """
         above = rank if rank > 0 else len(several) + 1 + rank
         below = len(several) + 1 - above
@@ -194,7 +215,11 @@ class Measured:
 
     @classmethod
     def with_error(cls, value: float, error: float, freedom: float = math.inf, over: str = "") -> "Measured":
-        """Measure a value by Student's t with this standard error and degrees of freedom; infinitely many: normal."""
+        """Return a value with its 95 % interval and p-values by Student's t.
+
+        error: standard error of the value; freedom: degrees of freedom, infinite for the normal distribution; over:
+            plural name of the units.
+        """
         half = error * -float(stdtrit(freedom, ALPHA / 2))
         return cls(
             value,
@@ -206,10 +231,11 @@ class Measured:
 
     @classmethod
     def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":
-        """Measure a value less the mean of permutations, with an interval and p-value of no difference from them.
+        """Return a value less its mean by chance, with the interval and the two-sided p-value of no difference.
 
-        chance: [permutation]. The ends are the value less the quantiles of these, which 0 lies between where more than
-            5 percent of these give as much; the p-value is of the limit 0, which alone is to be asked for.
+        chance: [permutation] the value on permuted data.
+        The interval runs from `value` less the 97.5 % quantile of `chance` to `value` less the 2.5 % quantile. The
+        interval holds 0 if the p-value is 0.05 or more. The result's `p_value` is right for the limit 0 alone.
         """
         low, high = value - np.quantile(chance, [1 - ALPHA / 2, ALPHA / 2])
         tails = ((1 + (sign * chance >= sign * value - EQUAL).sum()) / (1 + len(chance)) for sign in (1, -1))
@@ -222,12 +248,12 @@ class Measured:
 
     @property
     def decides(self) -> bool:
-        """Return whether it tells a truth from a limit: units are not too few, and an interval has a width."""
+        """Whether the value can be told from a limit: false over too few units, or if the interval's ends are equal."""
         return self.units >= FEWEST_UNITS and self.low != self.high
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The interval; without one, the value twice."""
+        """The interval's low and high end; without an interval, the value twice."""
         return (self.value, self.value) if math.isnan(self.low) else (self.low, self.high)
 
     def __str__(self) -> str:
@@ -238,17 +264,21 @@ class Measured:
 
 
 def two_decimals(value: float) -> str:
-    """Write two decimals, rounded from the nine digits of the CSV files, so that a number has one form everywhere."""
+    """Return a number as text with two decimals, the same everywhere.
+
+    The number is first rounded to nine significant digits, which CSV files have.
+    """
     return f"{float(f'{value:.9g}'):z.2f}"
 
 
 def mean_intervals(
     values: np.ndarray, *, sizes: np.ndarray | None = None, reach: tuple[float, float] | None = None
 ) -> Ends:
-    """Return intervals of means over questions, low and high, each [...].
+    """Return the low and the high ends of intervals of means over questions, each [...].
 
-    values: [..., question], each a sum over `sizes` items; sizes: [question], such as tokens of a text, None for one
-        each; reach: as in `Evidence`.
+    values: [..., question] sums over the items of each question.
+    sizes:  [question] number of items, such as tokens of a text; None for one item each.
+    reach:  lowest and highest mean that a question can have; None without bounds.
     """
     sums = np.moveaxis(np.asarray(values, dtype=float), -1, 0)
     sizes = np.ones(len(sums)) if sizes is None else sizes
@@ -256,10 +286,13 @@ def mean_intervals(
 
 
 def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, float] | None = None) -> Ends:
-    """Return intervals of means over items of units, low and high, each [...].
+    """Return the low and the high ends of intervals of means over the items of all units, each [...].
 
-    sums, sizes: [unit, ...] each unit's sum and its number of items, 0 where it has none, as sentences without a
-        relation; reach: as in `Evidence`.
+    An end is NaN where there is no interval.
+
+    sums, sizes: [unit, ...] sum and number of each unit's items; 0 for a unit without items, such as a sentence without
+        some relation.
+    reach: lowest and highest mean that a unit can have; None without bounds.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         own = sums / sizes
@@ -273,22 +306,25 @@ def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, flo
 
 
 def mean_over(values: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Return means over questions, [...]; values, sizes: as in `mean_intervals`."""
+    """Return means over the items of all questions, [...].
+
+    values: [..., question] sums over the items of each question; sizes: [question] number of items, None for one each.
+    """
     return values.mean(axis=-1) if sizes is None else values.sum(axis=-1) / sizes.sum()
 
 
 def mean_of_known(values: np.ndarray) -> np.ndarray:
-    """Return means over the first axis of the values that are not NaN, each of which counts once; NaN where there is
-    none.
-    """
+    """Return means over the first axis without NaN, each number counting once; NaN where all numbers are NaN."""
     counted = (~np.isnan(values)).sum(axis=0)
     return np.where(counted, np.nansum(values, axis=0, dtype=float) / np.maximum(counted, 1), np.nan)
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """Correct p-values so that with probability 0.95 none below 0.05 is wrong, however they depend (Holm 1979).
+    """Return p-values corrected for the number of tests, [test] (Holm 1979).
 
-    p: [test]; NaN is not a test and stays NaN.
+    With probability 0.95, no true hypothesis has a corrected p-value below 0.05, however the tests depend on each
+    other.
+    p: [test]; NaN does not count as a test and stays NaN.
     """
     p = np.asarray(p, dtype=float)
     tested = np.flatnonzero(~np.isnan(p))
@@ -299,14 +335,19 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 
 def sign_tests(above: np.ndarray, units: np.ndarray | int) -> np.ndarray:
-    """Return p-values of the claim that something is true of more than half of all units; above: number of which it
-    is.
+    """Return one-sided p-values of the claim that more than half of all units have a property (sign test).
+
+    above: number of observed units with the property; units: number of observed units.
     """
     return bdtrc(above - 1, units, 0.5)
 
 
 def _with_one_more(own: np.ndarray, sizes: np.ndarray, is_common: np.ndarray, reach: tuple[float, float]) -> Ends:
-    """Return means of units with random weights and of one more, at either end of the reach, [draw] each, sorted."""
+    """Return randomly weighted means of units and one more unit, which is at the low or at the high end of `reach`.
+
+    own, sizes: [unit] as in `Evidence`; is_common: [unit] whether the unit has the most frequent value.
+    Returns the means for the low and for the high end, each [draw] and sorted.
+    """
     weights, same = _weights(), sizes[is_common]
     # Of many alike the weights add up to a gamma variable of as many.
     alike = np.random.default_rng(1).gamma(same.sum() ** 2 / (same**2).sum(), size=_DRAWS)

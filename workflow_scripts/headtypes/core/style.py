@@ -62,12 +62,12 @@ _NUMBERED = 12
 
 
 def style():
-    """Return a Matplotlib context with our settings over Matplotlib's defaults, whatever the user's settings are."""
+    """Return a Matplotlib context with the project's settings, whatever the user's own settings are."""
     return matplotlib.style.context(["default", _SETTINGS])
 
 
 def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Decorate a function that returns a figure: it runs in the context of `style`."""
+    """Decorate a function that draws a figure, so that the function runs in the context of `style`."""
 
     @wraps(draw)
     def drawn(*args, **kwargs) -> Figure:
@@ -82,17 +82,21 @@ def legend_height(labels: Mapping[str, str], columns: int) -> float:
 
 
 def legend_key(**look) -> Line2D:
-    """Return a line or mark for a legend, without data; look: options of Matplotlib's `Line2D`."""
+    """Return a line or marker without data, to stand in a legend; look: options of Matplotlib's `Line2D`."""
     return Line2D([], [], **look)
 
 
 def attention_scale() -> PowerNorm:
-    """Return the grey scale of attention, 0 to 1, by the square root, so that small values are visible."""
+    """Return the colour scale of attention, 0 to 1, by the square root, so that small values are visible."""
     return PowerNorm(0.5, 0, 1)
 
 
 def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, float]) -> None:
-    """Draw the colour bar of attention into `box`: left, bottom, width and height as shares of the figure."""
+    """Draw the colour bar of attention into a figure.
+
+    image: what is drawn in the colours of `attention_scale`; box: left, bottom, width and height as shares of the
+        figure.
+    """
     bar = figure.colorbar(image, cax=figure.add_axes(box), orientation="horizontal", ticks=[0, 0.05, 0.2, 0.5, 1])
     bar.ax.set_xticklabels(["0", ".05", ".2", ".5", "1"])
     bar.ax.tick_params(length=2, pad=1)
@@ -101,20 +105,22 @@ def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, flo
 
 
 def layer_ticks(layers: int) -> list[int]:
-    """List the layers, from 1, that get a number at an axis: at most 12, the first and those at equal steps."""
+    """Return the layers that get a number at an axis, from 1: at most 12, the first one and layers at equal steps."""
     step = -(-layers // _NUMBERED)
     return sorted({1, *range(step, layers + 1, step)})
 
 
 def clipped(text: str, letters: int) -> str:
-    """Cut a text to at most `letters` letters, the last one an ellipsis."""
+    """Return a text cut to at most `letters` characters; the last character of a cut text is an ellipsis."""
     return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
 def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict) -> None:
-    """Write a figure as PDF or SVG, by the ending of `vector`, and as PNG of 300 dots per inch.
+    """Write a figure as PDF or SVG, by the ending of `vector`, and to `png` at 300 dots per inch.
 
-    provenance: stored as the description of both files. Equal figures give equal bytes: no date and no random name.
+    provenance: stored as the description of both files.
+    Equal figures give equal bytes, since files hold no date and no random name. Standard error names letters that no
+    font of the machine has.
     """
     if isinstance(engine := figure.get_layout_engine(), ConstrainedLayoutEngine):
         figure.set_layout_engine(_RoundedLayout(**engine.get()))
@@ -138,7 +144,7 @@ def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict)
 
 
 def _ask_for_fonts(figure: Figure) -> str:
-    """Set letters that our font lacks in other fonts of the machine; return the letters that no font has."""
+    """Set letters that the project's font lacks in other fonts of the machine; return the letters that no font has."""
     family = _SETTINGS["font.family"]
     texts = figure.findobj(Text)
     letters = {letter for text in texts for letter in text.get_text() if letter.isprintable()}
@@ -156,7 +162,6 @@ def _ask_for_fonts(figure: Figure) -> str:
 
 
 def _letters_of(font: str) -> set[str]:
-    """Return the letters for which a font file has outlines; an empty set if the file cannot be read."""
     try:
         opened = get_font(font)
         return set(map(chr, opened.get_charmap())) if opened.scalable else set()
@@ -165,8 +170,9 @@ def _letters_of(font: str) -> set[str]:
 
 
 class _RoundedLayout(ConstrainedLayoutEngine):
-    """The constrained layout with rounded positions: its solver adds in the order of memory addresses, so that its last
-    bits vary.
+    """Matplotlib's constrained layout with rounded positions, so that equal figures give equal bytes.
+
+    The layout's solver adds numbers in the order of memory addresses, and the last bits of a sum depend on this order.
     """
 
     def execute(self, figure: Figure) -> None:

@@ -11,11 +11,11 @@ from headtypes.core.files import StrPath, atomic_write, check_header, separator_
 
 
 def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 1, **options) -> pd.DataFrame:
-    """Read a CSV file that the workflow wrote.
+    """Return the table of a CSV file that the workflow wrote.
 
-    otherwise: another explanation for an unreadable file, such as `is not a partition`; columns: those that it must
-        have; rows: the least number of rows; options: those of `pandas.read_csv`.
-    Raises `InputError` where the file is damaged, or lacks rows or a column.
+    otherwise: end of the message for an unreadable file, `… is damaged or …`, such as `is not a partition`.
+    columns: columns that the file must have; rows: least number of rows; options: those of `pandas.read_csv`.
+    Raises `InputError` if the file is damaged, or lacks a column or rows.
     """
     with undamaged(path, otherwise):
         return _checked(pd.read_csv(path, **options), columns, rows)
@@ -24,10 +24,11 @@ def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 
 def table_reader(
     otherwise: str, columns: Mapping[str, type | None], rows: int = 1
 ) -> Callable[[StrPath], pd.DataFrame]:
-    """Return a function that reads a CSV file with the given columns; arguments and errors as in `read_csv`.
+    """Return a function that takes the path of a CSV file of the workflow and returns its table.
 
-    columns: {name: type}; None lets pandas choose the type. Text columns are kept as written, even "1" and "NA"; in
-        other columns, an empty cell is missing.
+    columns: {name: type} of the columns that the file must have; None lets pandas choose the type. Text columns are
+        kept as written, even "1" and "NA"; an empty cell is "" in a text column, and missing in any other. otherwise,
+        rows, and errors: as in `read_csv`.
     """
     kinds = {name: kind for name, kind in columns.items() if kind is not None}
     texts = {name: "" for name, kind in kinds.items() if kind is str}
@@ -40,11 +41,11 @@ def table_reader(
 
 
 def read_as_text(path: StrPath, sep: str | None = None, **form) -> pd.DataFrame:
-    """Read a table of the user's with all cells as text; form: options of `pandas.read_csv`.
+    """Return a user's table with every cell as text; form: options of `pandas.read_csv`.
 
     sep: the separator of columns; None for the most frequent of comma, semicolon and tab in the first line.
-    Raises `InputError` if the file is not UTF-8 or two columns have one name, `pandas.errors.ParserWarning` if lines
-    have more fields than the first, and what pandas raises.
+    Raises `InputError` if the file is not UTF-8 or two columns have one name, `pandas.errors.ParserWarning` if a line
+    has more fields than the first line, and errors of pandas.
     """
     text = text_of(path)
     header = text.partition("\n")[0]
@@ -59,12 +60,16 @@ def read_as_text(path: StrPath, sep: str | None = None, **form) -> pd.DataFrame:
 
 
 def write_csv(path: StrPath, table: pd.DataFrame) -> None:
-    """Write a table as CSV, numbers with nine digits, so that equal tables give equal bytes."""
+    """Write a table as CSV, with numbers of nine significant digits: equal tables give equal bytes."""
     write_text(path, table.to_csv(index=False, float_format="%.9g", lineterminator="\n"))
 
 
 def read_parquet(path: StrPath, otherwise: str, columns: Iterable[str]) -> pd.DataFrame:
-    """Read a Parquet file that the workflow wrote, perhaps without rows; arguments and errors as in `read_csv`."""
+    """Return the table of a Parquet file that the workflow wrote; the table may have no rows.
+
+    otherwise: end of the message for an unreadable file, `… is damaged or …`; columns: columns that the file must have.
+    Raises `InputError` if the file is damaged or lacks a column.
+    """
     with undamaged(path, otherwise):
         return _checked(pd.read_parquet(path, page_checksum_verification=True), columns, rows=0)
 

@@ -41,7 +41,11 @@ _MARKUP = re.compile(r"[\\`|]|[*~](?=\S)|(?<![^\W_])_(?=\S)|!(?=\[)|\](?=\()|<(?
 
 @dataclass(frozen=True)
 class Cell:
-    """A table cell: its text, its sort key, a smaller second line, and a verdict that colours it."""
+    """A table cell on a page for readers.
+
+    text: what the cell shows; sort: key by which the column is sorted; below: a smaller second line; verdict: a word
+        that colours the cell.
+    """
 
     text: str
     sort: float | str = ""
@@ -53,12 +57,14 @@ class Cell:
 class Column:
     """A column of a `Table`: its name, and how its values are written.
 
-    name:   of the column in the data frame; label: its heading; note: a longer explanation of the heading.
-    is_number: whether values sort and align as numbers; digits: decimals; write: value -> text, instead of `digits`.
-    ends:   the columns with the two ends of each value's interval; between: the format of the ends in Markdown.
-    heads:  whether the texts name heads, `layer-head` from 1.
-    brief, brief_digits: heading and decimals in the short form of the table.
-    after, below, verdict: columns for the short form, whose text follows the value, stands below it, or colours it.
+    name:   column of the data frame; label: heading; note: a longer explanation of the heading.
+    is_number: whether values are sorted and aligned as numbers; digits: number of decimals; write: function from a
+        value to its text, used instead of `digits`.
+    ends:   columns with the low and high end of each value's interval; between: format of the interval in Markdown.
+    heads:  whether the texts are names of heads, `layer-head` from 1.
+    brief, brief_digits: heading and number of decimals in the short form of the table.
+    after, below, verdict: columns used in the short form; their text follows the value, stands below the value, or
+        colours the cell.
     """
 
     name: str
@@ -81,7 +87,7 @@ class Column:
         return self.is_number and self.write is None and self.ends is None
 
     def texts(self, values: pd.DataFrame) -> list[str]:
-        """Write each value and its interval as text; empty for a missing value."""
+        """Return the text of each value and its interval, [row]; "" for a missing value."""
         return [
             self._text(value, "", self.digits) + ("" if _is_missing(low, value) else self._interval(low, high))
             for value, low, high in zip(values[self.name], *self._ends(values), strict=False)
@@ -121,14 +127,18 @@ class Column:
 
 @dataclass(frozen=True)
 class TextColumn(Column):
-    """A column of texts, or of values that are not sorted as numbers."""
+    """A column of texts, or of other values that are neither sorted nor aligned as numbers."""
 
     is_number: bool = False
 
 
 @dataclass(frozen=True)
 class Shown:
-    """The short form of a table: columns, rows of cells, file with the full table, model whose heads it names."""
+    """The short form of a table, as cells of a page.
+
+    columns: of the table; rows: [row][column] cells; about: sentences for the reader; file: path of the full table.
+    model: the model whose heads the table names; "" for none.
+    """
 
     title: str
     columns: Sequence[Column]
@@ -140,12 +150,12 @@ class Shown:
 
 @dataclass(frozen=True)
 class Table:
-    """A table for readers: a data frame, and the columns in which it is shown.
+    """A table for readers: a data frame, and the columns in which the data are shown.
 
-    brief: names of the columns in the short form, empty for all; brief_rows: which rows it has, [row] of truth values,
+    brief: names of the columns in the short form, empty for all; brief_rows: [row] true for rows of the short form,
         None for all.
-    about: sentences for the reader; model: the model whose heads the table names, or "".
-    printed: names of the columns of the LaTeX table, those of the paper's own.
+    about: sentences for the reader; model: the model whose heads the table names, "" for none.
+    printed: names of the columns of the LaTeX table, which are those of the paper's own table.
     """
 
     title: str
@@ -166,14 +176,17 @@ class Table:
         return markdown_rows([column.label for column in columns], [column.is_plain_number for column in columns], rows)
 
     def latex(self) -> str:
-        """Write the columns `printed` and the rows of the short form as LaTeX (booktabs), the title as a comment."""
+        """Return a LaTeX table (booktabs) of the columns `printed`, with the title as a comment.
+
+        The rows are those of the short form.
+        """
         columns, values = self._named(self.printed), self._rows_in_brief()
         texts = {column.brief or column.label: column.texts(values) for column in columns}
         aligned = "".join("r" if column.is_number else "l" for column in columns)
         return f"% {self.title}\n" + pd.DataFrame(texts).to_latex(index=False, escape=True, column_format=aligned)
 
     def in_brief(self, file: str = "") -> Shown:
-        """Return the short form of the table; file: the path of the full table, relative to the page."""
+        """Return the short form of the table; file: path of the full table, relative to the page of the short form."""
         columns = self._named(self.brief)
         values = self._rows_in_brief()
         rows = list(zip(*(column.cells(values) for column in columns), strict=True))
@@ -211,24 +224,27 @@ def _is_missing(*values: Any) -> bool:
 
 
 def plain(text: str) -> str:
-    """Escape a text for Markdown, so that it contains no markup."""
+    """Return a text with its Markdown characters escaped and its lines joined, so that the text contains no markup."""
     return _MARKUP.sub(r"\\\g<0>", " ".join(text.splitlines()))
 
 
 def markdown_table(table: pd.DataFrame) -> str:
-    """Write a data frame as a Markdown table: numbers right-aligned, two decimals, empty cells for NaN."""
+    """Return a data frame as a Markdown table: numbers right-aligned with two decimals, empty cells for NaN."""
     aligned = [pd.api.types.is_numeric_dtype(table[column]) for column in table]
     return markdown_rows(table.columns, aligned, (map(_cell, row) for row in table.astype(object).to_numpy()))
 
 
 def markdown_rows(labels: Iterable[str], is_number: Iterable[bool], rows: Iterable[Iterable[str]]) -> str:
-    """Write a Markdown table of texts, whose markup is escaped; is_number: which columns are right-aligned."""
+    """Return a Markdown table of texts, with markup in the texts escaped.
+
+    labels: headings; is_number: whether each column is right-aligned; rows: [row][column] texts.
+    """
     aligned = ["---:" if right else "---" for right in is_number]
     return _line(map(plain, labels)) + _line(aligned) + "".join(_line(map(plain, row)) for row in rows)
 
 
 def document(title: str, parts: Iterable[str]) -> str:
-    """Write a Markdown page: the title, then the parts, separated by blank lines."""
+    """Return a Markdown page: the title as a heading, then the parts, separated by blank lines."""
     return "\n".join([f"# {title}\n", *(part.rstrip("\n") + "\n" for part in parts)])
 
 
@@ -245,9 +261,12 @@ def write_table(
     ending: str = "",
     printed: Iterable[Table] = (),
 ) -> None:
-    """Write a table as CSV, its page as Markdown and HTML, and the tables `printed` as LaTeX.
+    """Write a table as CSV, its page as Markdown and HTML, and tables for print as LaTeX.
 
-    outputs: paths by name: csv, markdown, html and, if `printed` is not empty, tex, each with `ending` at its end.
+    outputs: {name: path} with the names csv, markdown, html and, if `printed` is not empty, tex.
+    page:    Markdown text of the page; provenance: record in the head of the HTML file.
+    ending:  end of each name in `outputs`, such as `csv` + ending.
+    printed: the tables for print.
     """
     write_csv(outputs[f"csv{ending}"], table)
     write_text(outputs[f"markdown{ending}"], page)
@@ -257,7 +276,7 @@ def write_table(
 
 
 def to_html(page: str, provenance: dict) -> str:
-    """Turn a Markdown page into one self-contained HTML file, with its provenance in the head."""
+    """Return a Markdown page as one self-contained HTML file, with the provenance in its head."""
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     body = _SENTENCE.sub('<td class="text">', renderer.render(page))
     body = re.sub(r"<h2>(.*?)</h2>", lambda heading: f'<h2 id="{anchor(unescape(heading[1]))}">{heading[1]}</h2>', body)
