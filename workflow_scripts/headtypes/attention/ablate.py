@@ -27,10 +27,11 @@ class Ablation:
     """The hook of a batch that applies one operation to each head.
 
     operations: [layer, head] texts, as `operations.operation_of` reads them.
-    sentences:  for each sample of the batch, the sentence of each real token [token]: -1 for special tokens, 0 for the
-        first text (the question), from 1 for the sentences of the second text (the context).
+    sentences:  for each sample of the batch, the sentence number of each real token, [token]: -1 for a special token, 0
+        for the first text (the question), from 1 for the sentences of the second text (the context).
     reading:    reading of the paper; with `uniform_over_padding` the batch must be padded to the full window.
-    head_outputs: [layer, head, channel] mean output of each head, for operations that need it.
+    head_outputs: [layer, head, channel] mean output of each head; None if no operation needs mean outputs.
+    Raises `InputError` if `head_outputs` is missing, not finite, or does not fit the model.
     """
 
     def __init__(
@@ -81,8 +82,10 @@ class Ablation:
 class AblatedHeads:
     """The heads of a layer that one operation is applied to, on samples of one length, without padding.
 
-    number: index of the layer; all_heads: the layer on these samples; numbers: indices of the heads that the operation
-        is applied to; pairs: the samples, with the pairs of their tokens.
+    ablation:  the hook of the batch.
+    number:    index of the layer; all_heads: the layer on these samples.
+    numbers:   indices of the heads that the operation is applied to, [head].
+    pairs:     the samples, with the pairs of their tokens.
     """
 
     ablation: Ablation
@@ -97,7 +100,10 @@ class AblatedHeads:
 
     @property
     def mean_outputs(self) -> Float[Tensor, "head 1 channel"]:
-        """The mean outputs of these heads. Raises `InputError` where their size is not that of the model's heads."""
+        """The mean output of each head.
+
+        Raises `InputError` if the mean outputs have another number of channels than the model's heads.
+        """
         means, value = self.ablation.head_outputs[self.number], self.all_heads.value
         if means.shape[-1] != value.shape[-1]:
             raise InputError(
@@ -115,9 +121,11 @@ class AblatedHeads:
         return self.ablation.pairs_left(self.pairs, dropped, rows.start, rows.stop)
 
     def changed(self, change: Change) -> Float[Tensor, "sample head query channel"]:
-        """Return the outputs of these heads with their attention as a function changes it.
+        """Return the outputs of the heads after a function has changed their attention.
 
-        Raises `InputError` where the function returns something else than attention of the same shape.
+        change: function from attention [sample, head, row, key] and the slice of query rows to attention of the same
+            shape.
+        Raises `InputError` if `change` returns anything else.
         """
         outputs = self.layer.zero_outputs()
         for block, layer, rows, attention in self.blocks():
@@ -131,7 +139,11 @@ class AblatedHeads:
         return outputs
 
     def blocks(self) -> Iterator[tuple[tuple[slice, ...], Layer, slice, Tensor]]:
-        """Yield blocks: (index into the outputs, layer with the block's heads, slice of query rows, attention)."""
+        """Yield blocks of the heads' attention: (index, layer, rows, attention).
+
+        index: index of the block in the head outputs; layer: the layer with the block's heads alone; rows: slice of the
+            block's query rows; attention: [sample, head, row, key], in memory that the next block reuses.
+        """
         for heads, layer, rows in self.pairs.blocks_of_heads(self.layer):
             attention = layer.attention(rows, self.ablation.scratch.memory(layer, rows))
             yield (slice(None), heads, rows), layer, rows, attention
@@ -140,8 +152,10 @@ class AblatedHeads:
 class SentencePairs(Group):
     """Samples of one length, with the pairs of their tokens that are within a sentence, or between sentences.
 
-    group: the samples; sentences: of each sample of the batch, as in `Ablation`; shorter than the group's length where
-        padding counts.
+    group:     the samples.
+    sentences: [token] sentence numbers for each sample of the batch, as in `Ablation`; a shorter array is filled with
+        -1 up to the length of the group, whose padding then counts.
+    reading:   decides which tokens are of one sentence, and to which pairs special tokens belong.
     """
 
     def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
@@ -153,7 +167,11 @@ class SentencePairs(Group):
         self._special_tokens = reading.special_tokens
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
-        """Return true for the pairs of a query (from start to stop) and a key that are not dropped, in any layer."""
+        """Return true for the pairs of a query and a key that keep their attention, whatever the layer.
+
+        dropped: pairs that lose their attention, within sentences (intra) or between sentences (inter).
+        start, stop: range of the query rows, the end exclusive.
+        """
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
         intra = (query == key) & in_sentences
@@ -170,10 +188,15 @@ class SentencePairs(Group):
     def drawn(
         self, mask: Bool[Tensor, "#sample 1 query key"] | None, *, seed: int, layer: int, heads: int
     ) -> Int[Tensor, "sample token head"]:
-        """Draw for each token and head another token of its kind that the token may look at; itself if there is none.
+        """Return the index of another token for each token and head, drawn at random.
 
-        Special tokens are one kind, tokens of sentences another; padding draws itself. A draw depends on `seed`,
-        `layer`, head and the sample's sentences, and on nothing else of the batch.
+        The other token is of the same kind, and the token may look at it.
+
+        Special tokens are one kind, tokens of sentences the other. Padding, and a token without another token to look
+        at, draw themselves. A draw depends on `seed`, `layer`, the head and the sample's sentences, and on nothing else
+        of the batch.
+        mask: true where the layer lets a query see a key, None if it does everywhere; layer: number of the layer;
+            heads: number of heads.
         """
         special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)
         real = self._real(mask)

@@ -28,9 +28,10 @@ Rows = Sequence[Sequence[int]]
 
 @dataclass(frozen=True)
 class Batch:
-    """Inputs that are run together.
+    """Inputs that are run together in one forward pass.
 
-    samples: [sample] int, indices of the batch's inputs among all inputs; lengths: tokens of each, without padding.
+    samples: [sample] int, indices of the batch's inputs among all inputs.
+    lengths: number of tokens of each input, without padding.
     inputs:  keyword arguments of the forward pass, on the model's device; padding stands at the end.
     """
 
@@ -51,10 +52,12 @@ class Batch:
 
 
 def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
-    """Return the indices of the samples of each batch: at most `batch_tokens` padded tokens, or one longer sample.
+    """Return the indices of the samples of each batch, from the lengths alone.
 
-    lengths: tokens of each sample. Samples of similar length go together, the longest first, so that a batch that does
-        not fit into memory fails at once. The plan depends on nothing else.
+    lengths:      number of tokens of each sample.
+    batch_tokens: most tokens of a batch, with padding; a single longer sample is a batch, too.
+    Samples of similar length go together. The longest come first, so that a batch that does not fit into memory fails
+    at once.
     """
     order = np.argsort(-np.asarray(lengths), kind="stable")
     batches, start = [], 0
@@ -66,7 +69,10 @@ def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
 
 
 def pad(rows: Rows, fill: int, device: torch.device, length: int | None = None) -> Tensor:
-    """Stack rows of different lengths, padded at the end: [row, length] int64; by default to the longest."""
+    """Return rows of different lengths as one tensor [row, length] int64, padded at the end with `fill`.
+
+    length: length of the padded rows; by default that of the longest row.
+    """
     padded = np.full((len(rows), length or max(map(len, rows))), fill, dtype=np.int64)
     for number, row in enumerate(rows):
         padded[number, : len(row)] = row
@@ -76,7 +82,12 @@ def pad(rows: Rows, fill: int, device: torch.device, length: int | None = None) 
 def model_inputs(
     input_ids: Rows, token_types: Rows | None, pad_token: int, device: torch.device, length: int | None = None
 ) -> dict[str, Tensor]:
-    """Return the keyword arguments of a forward pass: padded ids, mask and, unless None, token types."""
+    """Return the keyword arguments of a forward pass: input_ids, attention_mask and, unless None, token_type_ids.
+
+    input_ids, token_types: rows of token ids, and of segments, without padding; pad_token: id that fills `input_ids`.
+    length: number of tokens with padding; by default that of the longest input.
+    Each argument is a tensor [input, token] int64.
+    """
     inputs = {
         "input_ids": pad(input_ids, pad_token, device, length),
         "attention_mask": pad([[1] * len(row) for row in input_ids], 0, device, length),
@@ -97,9 +108,10 @@ def run_model(
 ) -> None:
     """Run a model over inputs, with one forward pass for each batch of `run_batches`.
 
-    hook:   makes the hook of a batch, which is called with each layer of the batch's forward pass.
-    finish: called with each batch, its hook, and the model's output. It must do everything that can fail before it
-        stores any result, since a batch that does not fit into memory is run again.
+    input_ids, token_types: rows of the inputs, without padding; token_types is None for a model without segments.
+    hook:   function that makes the hook of a batch; the hook is called with each layer of the batch's forward pass.
+    finish: called with each batch, its hook, and the model's output. The function must do everything that can fail
+        before it stores a result, since a batch that does not fit into memory is run again.
     how:    the other arguments of `run_batches`.
     """
 
@@ -126,13 +138,14 @@ def run_batches(
 ) -> None:
     """Call a function with each batch of `plan_batches`, while the model's attention is open (`hook.open_attention`).
 
-    input_ids, token_types: rows of the inputs, without padding; token_types None for a model without segments.
+    input_ids, token_types: rows of the inputs, without padding; token_types is None for a model without segments.
     run_batch: called with each batch and the progress bar, which it updates. A batch that does not fit into the GPU's
         memory comes again in halves, padded to the same length so that results stay the same.
+    batch_tokens: most tokens of a batch, with padding.
     what, unit: names of the work and of its inputs, for the progress bar; bar: a progress bar that several runs share.
     length:    tokens to which every input is padded; by default those of the longest input of its batch.
     gradients: whether a backward pass can follow the forward pass.
-    Raises `InputError` where one input alone does not fit, or the model's heads cannot be read.
+    Raises `InputError` if one input alone does not fit, or the model's heads cannot be read.
     """
     plan, pad_token = plan_batches([length or len(ids) for ids in input_ids], batch_tokens), padding_token(model.config)
     shared = nullcontext(bar) if bar is not None else progress(sum(map(len, plan)), what, unit)
@@ -153,10 +166,10 @@ def run_batches(
 
 
 def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: str) -> None:
-    """Raise `InputError` that names the first head with a number that is marked as wrong.
+    """Raise `InputError` with the name of the first head that has a wrong number; do nothing if all numbers are right.
 
-    right: false for a wrong number; what: the work, with model and task; fault: message about a head `{}`, such as
-        `the attention of head {} is not finite`.
+    right: false for a wrong number; what: the work, with model and task, for the message.
+    fault: message about a head `{}`, such as `the attention of head {} is not finite`.
     """
     if not right.all():
         _, layer, head, *_ = (~right).nonzero()[0].tolist()

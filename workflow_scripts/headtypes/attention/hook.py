@@ -45,16 +45,16 @@ _TINY = np.float32(1e-30)
 
 @dataclass(frozen=True)
 class Layer:
-    """The inputs of one attention layer.
+    """The inputs of one attention layer in a forward pass.
 
     query, key, value: keys and values that heads share (Ainslie et al. 2023) are repeated for each head.
-    mask:  true where attention is allowed, None if it is allowed everywhere; hides padding and, in causal and local
-        layers, tokens that the model does not let a token look at.
+    mask:  true where attention is allowed, None if attention is allowed everywhere. The mask hides padding and, in
+        causal and local layers, tokens that the model does not let a query see.
     scale: factor of the scores before the softmax.
-    cap:   limit of the scores, s becoming cap * tanh(s / cap) (Gemma 2); None for scores as they are.
-    bias:  added to the scores, for positions (MPNet, ALiBi).
-    sink:  score of no token (gpt-oss), which enters the softmax of each row, so that a share of the row goes to no
-        token. None where rows sum to one.
+    cap:   limit of the scores: a score s becomes cap * tanh(s / cap) (Gemma 2); None for scores as they are.
+    bias:  number added to each score, for positions (MPNet, ALiBi); None for none.
+    sink:  score of no token (gpt-oss), which enters the softmax of each row: a share of the row then goes to no token.
+        None where rows sum to one.
     """
 
     query: Float[Tensor, "batch head query channel"]
@@ -89,7 +89,7 @@ class Layer:
         return replace(self, query=self.query.contiguous(), key=self.key.contiguous(), value=self.value.contiguous())
 
     def uniform(self) -> "Layer":
-        """Return the layer with attention spread evenly over the keys that a query may look at."""
+        """Return the layer with each query's attention spread evenly over the keys that the query may look at."""
         return replace(self, query=torch.zeros_like(self.query), cap=None, bias=None, sink=None)
 
     def at_temperature(self, number: float) -> "Layer":
@@ -97,14 +97,18 @@ class Layer:
         return replace(self, scale=self.scale / number, cap=cap, bias=bias, sink=sink)
 
     def scores(self, rows: slice, out: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
-        """Return the scaled products of query rows with all keys, without bias, cap or mask; out: memory to fill."""
+        """Return the scaled products of query rows with all keys, without bias, cap or mask.
+
+        rows: slice of the query rows; out: memory of the result's shape that is filled and returned; None for new
+            memory.
+        """
         return torch.matmul(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2), out=out)
 
     def attention(self, rows: slice, scratch: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
         """Return the attention of some query rows; each row sums to one, unless the layer has a sink.
 
-        scratch: memory [batch, head, row, key] to compute in, of which a view is returned; if it is longer in the last
-            two dimensions, it has zeros there afterwards.
+        rows: slice of the query rows; scratch: memory [batch, head, row, key] to compute in, None for new memory. The
+            result is a view of `scratch`. Rows and keys of `scratch` beyond those of the result are zero afterwards.
         """
         keys = self.key.shape[2]
         out = None if scratch is None else scratch[:, :, : rows.stop - rows.start, :keys]
@@ -122,11 +126,17 @@ class Layer:
         return out if share is None else torch.mul(out, share, out=None if scratch is None else out)
 
     def to_none(self, rows: slice) -> Float[Tensor, "batch head row 1"]:
-        """Return the share that query rows of a layer with a sink give to no token, exact even where it is small."""
+        """Return the share of attention that query rows give to no token, in a layer with a sink.
+
+        rows: slice of the query rows. The share is exact even where it is small.
+        """
         return (-self._above_sink(self._in_softmax(rows))).sigmoid()
 
     def renormalised(self, attention: Tensor, rows: slice) -> Float[Tensor, "batch head row key"]:
-        """Scale rows of attention, in place, as if tokens whose weight is now zero were masked before the softmax."""
+        """Return rows of attention, scaled in place as if keys of weight zero had been masked before the softmax.
+
+        attention: [batch, head, row, key], in which some weights have been set to zero; rows: slice of the query rows.
+        """
         # A row that lost everything stays zero, and what goes to no token cannot be taken away.
         rest = attention.sum(-1, keepdim=True) + (0 if self.sink is None else self.to_none(rows))
         return attention.div_(rest.clamp_min(torch.finfo(attention.dtype).tiny))
@@ -150,7 +160,7 @@ class Layer:
         return scores
 
     def head_outputs(self) -> Float[Tensor, "batch head query value_channel"]:
-        """Return attention times values, before the output projection, as the model itself computes them."""
+        """Return attention times values, before the output projection, as the model itself computes the product."""
         if self.is_plain:
             return scaled_dot_product_attention(self.query, self.key, self.value, attn_mask=self.mask, scale=self.scale)
         queries = self.query.shape[2]
@@ -168,7 +178,11 @@ Hook = Callable[[int, Layer], Tensor]
 
 
 class Forward:
-    """One forward pass: calls a hook with each layer, and counts layers, since several may share a module (ALBERT)."""
+    """One forward pass of a model, which calls a hook with each layer and the layer's number.
+
+    Layers are counted by call, since several layers may share one module (ALBERT).
+    device: device of the inputs, on which the hook reads every layer.
+    """
 
     def __init__(self, model: PreTrainedModel, device: torch.device, hook: Hook):
         self.model, self.device, self.hook, self.layers = model, device, hook, 0
@@ -217,14 +231,16 @@ AttentionMaskInterface.register(ATTENTION, _mask)
 
 
 def open_attention(model: PreTrainedModel) -> ExitStack:
-    """Let `run` call hooks in a model, however it was loaded, until the returned stack is closed."""
+    """Let `run` call hooks in a model, however the model was loaded, until the returned stack is closed."""
     return through_interface(model, ATTENTION)
 
 
 def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
-    """Run a model whose attention is open (`open_attention`), call `hook` with each of its layers, return its output.
+    """Run a model, call a hook with each of its layers, and return the model's output.
 
-    Raises `InputError` when some layer's attention does not come through the interface or is computed in another way.
+    model: its attention must be open (`open_attention`); inputs: keyword arguments of the forward pass.
+    Raises `InputError` if a layer's attention does not come through Transformers' interface, or is computed in another
+    way.
     """
     forward = Forward(model, next(iter(inputs.values())).device, hook)
     output = model(**inputs, forward=forward)
@@ -233,13 +249,17 @@ def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
 
 
 class Scratch:
-    """Memory that blocks of attention reuse, since allocating memory takes as long as a softmax."""
+    """Memory for attention that all blocks reuse, since allocating memory takes as long as a softmax."""
 
     def __init__(self):
         self._memory: Tensor | None = None
 
     def memory(self, layer: Layer, rows: slice) -> Tensor:
-        """Return memory for `Layer.attention` of some rows: [batch, head, row, key]; on a GPU, larger for `skewed`."""
+        """Return memory [batch, head, row, key] in which `Layer.attention` can compute some query rows of a layer.
+
+        On a GPU, rows and keys are rounded up to steps that are fast, and leave room for `skewed`. The next call may
+        return the same memory.
+        """
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
             # Rows whose length is a multiple of 8 are read and written in fewer steps.
@@ -253,11 +273,12 @@ class Scratch:
 
 
 def skewed(rows: Tensor, columns: int, *, before: int = 0, step: int = 1) -> Tensor:
-    """Return a view of a matrix in which diagonals are columns: each row starts later than the row above.
+    """Return a view of a matrix in which the matrix's diagonals are columns.
 
-    rows: the matrix [..., row, number]; the view reaches beyond a row into the memory before and after it.
-    columns: columns of the view; before: how many numbers before its own the first row starts; step: how many numbers
-        later than the row above each row starts.
+    The entry [..., r, c] of the view is `rows[..., r, c + step * r - before]`. Entries before and after a row of the
+    matrix are read from the memory there.
+    rows: the matrix [..., row, number]; columns: number of columns of the view; before: how many numbers before the
+        first row the view starts; step: how many numbers later than the row above each row of the view starts.
     """
     *strides, length, one = rows.stride()
     sizes, offset = (*rows.shape[:-1], columns), rows.storage_offset() - before
@@ -273,7 +294,7 @@ class Group:
         self._mask: Tensor | None = None
 
     def part(self, layer: Layer) -> Layer:
-        """Return the layer for these samples alone, without padding."""
+        """Return the layer for the group's samples alone, without padding."""
         query, key, value = (tensor[self.samples, :, : self.length] for tensor in (layer.query, layer.key, layer.value))
         bias = layer.bias
         if bias is not None:
@@ -296,8 +317,8 @@ class Group:
     def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
         """Yield blocks of a layer: a slice of heads, the layer with these heads alone, and a slice of query rows.
 
-        layer: the layer of these samples alone (`part`).
-        by_head: whether blocks of long samples have one head each; other blocks have all heads.
+        layer:   the layer of the group's samples alone (`part`).
+        by_head: whether blocks of long samples on a CPU have one head each; all other blocks have all heads.
         """
         heads = layer.query.shape[1]
         if not by_head or self.length < LONG or at_once(layer.query.device):
@@ -319,7 +340,10 @@ class Group:
 
 
 def at_once(device: torch.device) -> bool:
-    """Tell whether a layer is read in one block, as on a GPU, where reading a map from memory takes the time."""
+    """Return whether attention is computed in few large blocks of all heads: true on a GPU.
+
+    There, most of the time goes into reading attention from memory.
+    """
     return device.type != "cpu"
 
 
@@ -328,9 +352,10 @@ def _most_pairs(device: torch.device) -> int:
 
 
 def equal_lengths(lengths: Sequence[int], device: torch.device) -> list[Group]:
-    """Divide a batch into groups of samples of equal length, which fit into one block or have one sample.
+    """Return a batch divided into groups of samples of equal length; each group fits into one block or has one sample.
 
-    lengths: tokens of each sample; equal lengths are neighbours, since batches are planned by length.
+    lengths: number of tokens of each sample; samples of equal length are neighbours, since batches are planned by
+        length.
     """
     groups, start = [], 0
     for stop in range(1, len(lengths) + 1):

@@ -25,9 +25,10 @@ from headtypes.models.placement import device_of, weights_on_device
 
 
 class KeyLengths:
-    """The length of the vector that each token hands over through each head of a model, `||v_t W_O||`.
+    """A function from a layer to the length of the vector that each token hands over through each head, `||v_t W_O||`.
 
-    Raises `InputError` where a layer does more to its head outputs than multiply them by a matrix.
+    `v_t` is the token's value, and `W_O` the head's slice of the layer's output projection.
+    Raises `InputError` if a layer does more to its head outputs than multiply them by a matrix.
     """
 
     def __init__(self, model: PreTrainedModel):
@@ -41,7 +42,7 @@ class KeyLengths:
     ) -> Float[Tensor, "batch some row"]:
         """Return the lengths, float32, that vectors have after the output projection of a layer.
 
-        number: of the layer; heads: slice of its heads; vectors: values or head outputs of these heads.
+        number: number of the layer, from 0; heads: slice of its heads; vectors: values or head outputs of these heads.
         """
         return (vectors.float() @ self._roots[number][heads].to(vectors.device)).norm(dim=-1)
 
@@ -49,9 +50,10 @@ class KeyLengths:
 def scale_rows(
     attention: Float[Tensor, "sample head row key"], lengths: Float[Tensor, "sample head key"]
 ) -> Float[Tensor, "sample head row key"]:
-    """Divide rows of attention, in place, by the sum of their norms: times `lengths`, each row sums to one, or is zero.
+    """Return attention, scaled in place, each row of which sums to one after multiplication by `lengths`.
 
-    lengths: as `KeyLengths` returns them.
+    A row whose sum is zero becomes zero.
+    lengths: length of the vector that each token hands over, from `KeyLengths`.
     """
     # In this order, products of several heads take an eighth of the time.
     sums = torch.matmul(lengths[:, :, None], attention.transpose(-1, -2)).transpose(-1, -2)
@@ -60,7 +62,10 @@ def scale_rows(
 
 
 def _roots(model: PreTrainedModel) -> Iterator[Float[Tensor, "head channel root"]]:
-    """Yield for each layer R^T for each head, where the head's slice of the output projection is W_O^T = Q R."""
+    """Yield for each layer a matrix R^T for each head, where the head's slice of the output projection is W_O^T = Q R.
+
+    A value times R^T has the length that the output projection gives to the value.
+    """
     _, heads = layers_and_heads(model)
     for number, layer in enumerate(probe_layers(model)):
         module = _projection(model, number, layer.readers)
@@ -87,13 +92,13 @@ _TOKENS = 3
 
 @dataclass
 class Probed:
-    """An attention layer, in a run on a few tokens with random head outputs.
+    """An attention layer as seen in a run of the model on a few tokens with random head outputs.
 
     outputs: random head outputs, [1, token, channels].
-    before:  each module that was called between the layer before and this one, with the first tensor that it read.
+    before:  the modules called between the previous attention layer and this one, each with the first tensor it read.
     readers: modules without submodules whose first tensor is the head outputs.
-    written: output of the last module of `readers`, [1, token, width].
-    after:   first tensors of the modules that were called between this layer and the next.
+    written: output of the last module of `readers`, [1, token, width]; None if no module read the head outputs.
+    after:   first tensors of the modules that were called between this layer and the next attention layer.
     """
 
     outputs: Tensor
@@ -104,9 +109,10 @@ class Probed:
 
 
 def probe_layers(model: PreTrainedModel) -> list[Probed]:
-    """Run a model once on three tokens with random head outputs, and return each of its attention layers.
+    """Return each attention layer of a model as seen in one run on three tokens with random head outputs.
 
-    Nothing else in the model equals random numbers, or what is made of them, by chance. They are the same in each call.
+    No other tensor in the model equals random numbers, or numbers computed from them, by chance. The random numbers are
+    the same in each call.
     """
     layers: list[Probed] = []
     called: list[tuple[nn.Module, Tensor]] = []
@@ -149,16 +155,16 @@ def probe_layers(model: PreTrainedModel) -> list[Probed]:
 
 
 def _share_off(dtype: torch.dtype) -> float:
-    """Return the share of a sum by which it may be off, because its terms are rounded to this precision."""
+    """Return the relative error to allow for a sum whose terms are rounded to this precision."""
     return max(1e-4, 2.5 * torch.finfo(dtype).eps)
 
 
 class ResidualStream:
     """The residual stream that each attention layer of a model adds its output to, while the model runs.
 
-    The stream is read by a module before the layer, and by a module after it with the layer's output added; where
-    attention and feed-forward layers are added together, a module on either side reads the same. Raises `InputError`
-    where a layer's output is changed before it is added, by a norm for example.
+    A module before the layer reads the stream, and a module after the layer reads the stream with the layer's output
+    added. In models that add attention and feed-forward layers together, a module on either side reads the same stream.
+    Raises `InputError` if a layer's output is changed before it is added, by a norm for example.
     """
 
     def __init__(self, model: PreTrainedModel):
@@ -185,9 +191,12 @@ class ResidualStream:
 
 
 def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
-    """Return the first module that reads the stream before a layer; later modules may read it normalised.
+    """Return the first module that reads the residual stream before a layer.
 
-    Where layers without heads come before the layer, the stream differs a little from that module's input.
+    number: number of the layer, from 0, for the message; layer: the layer as `probe_layers` saw it. Later modules may
+        read the stream normalised. If layers without heads come before the layer, the stream differs a little from that
+        module's input.
+    Raises `InputError` if the layer's output is changed before it is added, or added to something else.
     """
     written, nearest, least = layer.written, None, torch.inf
     for module, stream in layer.before:

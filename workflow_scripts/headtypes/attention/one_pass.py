@@ -51,9 +51,10 @@ def read_attention(
     """Return the result of each reducer, from one forward pass for each batch of encoded samples.
 
     model: on any device, in evaluation mode, however it was loaded.
-    batch_tokens: padded tokens of a batch; what: name of the work, for messages; bar: progress bar that several passes
-        share.
-    Raises `InputError` where the model's heads cannot be read, or a result is not finite.
+    reducers: objects that read the attention and each keep a result (`reducers.Reducer`).
+    batch_tokens: most tokens of a batch, with padding; what: name of the work, for messages; bar: progress bar that
+        several passes share.
+    Raises `InputError` if the model's heads cannot be read, or a result is not finite.
     """
     about = Pass(len(encoded.lengths), *layers_and_heads(model), model.dtype)
     for reducer in reducers:
@@ -77,7 +78,11 @@ def read_attention(
 
 
 class AttentionReader:
-    """The hook of a batch that hands the attention of each layer to reducers, and leaves the model as it is."""
+    """The hook of a batch that hands the attention of each layer to reducers, and leaves the model as it is.
+
+    lengths: lengths of the vectors that tokens hand over, needed if a reducer reads norms or the stream.
+    stream: the model's residual stream, needed if a reducer reads the stream.
+    """
 
     def __init__(
         self,
@@ -112,7 +117,7 @@ class AttentionReader:
     def finish(self, what: str) -> None:
         """Let each reducer keep its numbers of the batch, after the forward pass.
 
-        Raises `InputError` where a number is wrong; what: name of the work, for the message.
+        what: name of the work, for messages. Raises `InputError` if a reducer has a wrong number.
         """
         for reducer in self._reducers:
             check_heads(reducer.right(), what, reducer.fault)
@@ -149,12 +154,13 @@ class ModelOnTask:
         encoded = run.encode(samples, kind="question_answering")
         (entropy,) = run.read(encoded, Entropy())
 
-    what: names of model and task, for progress and messages; longest: most tokens of a sample, longer ones are cut.
-
-    record: of `fetching`; precision: float32, bfloat16 or float16, of the forward pass.
-    batch_tokens: padded tokens of a batch; by default each sample is a batch.
+    record: record of the fetched model; task: name of the task; precision: float32, bfloat16 or float16, of the forward
+        pass.
+    batch_tokens: most tokens of a batch, with padding; by default each sample is a batch.
     max_seq_length: most tokens of a sample, besides the model's own limit.
     head: head on the model, one of `loading.HEADS`; None for the model without one.
+
+    Attributes: what, names of model and task for messages; longest, most tokens of a sample, longer samples being cut.
     """
 
     def __init__(
@@ -184,9 +190,10 @@ class ModelOnTask:
         return encode_samples(samples, self.tokenizer, kind, self.longest)
 
     def read(self, encoded: Encoded, *reducers: Reducer, batch_tokens: int | None = None) -> list[Any]:
-        """Return the result of each reducer, from one pass over the samples; errors as those of `read_attention`.
+        """Return the result of each reducer, from one pass over the samples.
 
-        batch_tokens: padded tokens of a batch; by default those of the instance.
+        batch_tokens: most tokens of a batch, with padding; by default those of the instance.
+        Raises `InputError` if the model's heads cannot be read, or a result is not finite.
         """
         batch_tokens = batch_tokens or self.batch_tokens
         return read_attention(self.model, encoded, reducers, batch_tokens=batch_tokens, what=self.what)
@@ -197,7 +204,8 @@ def read_samples(
 ) -> list[Any]:
     """Return the result of each measurement on the samples, from one pass of the model.
 
-    kind: kind of task, as in `encoding.encode_samples`; norms: whether norms are read beside weights.
+    run: the model on the samples' task; kind: kind of task, as in `encoding.encode_samples`.
+    measurements: the parts of several analyses in the pass; norms: whether norms are read as well as weights.
     """
     encoded = run.encode(samples, kind)
     reducers = [list(each.reducers(run, encoded, norms)) for each in measurements]

@@ -51,14 +51,15 @@ class Reading:
 class Operation:
     """An operation on heads.
 
-    name:     its name in the configuration, to which a number may be added.
-    table:    the table of Guan et al. 2020 that has conditions with this operation.
-    change:   (heads, number as it is written) -> outputs of these `ablate.AblatedHeads`; None for unchanged heads.
+    name:     name in the configuration; a number may follow the name.
+    table:    number of the table of Guan et al. 2020 that has conditions with this operation.
+    change:   (heads, number as text) -> outputs of these `ablate.AblatedHeads`; None if heads stay as they are.
     number, takes: what may follow the name, as a regular expression and in words.
     draws:    whether the number is the seed of random draws.
     readings: fields of `Reading` that can change the operation's result.
-    needs_head_outputs: whether it needs the mean head outputs of the model on the task (`AblatedHeads.mean_outputs`).
-    needs_sentences: whether it needs to know where sentences and special tokens are.
+    needs_head_outputs: whether the operation needs mean head outputs of the model on the task
+        (`AblatedHeads.mean_outputs`).
+    needs_sentences: whether the operation needs to know where sentences and special tokens are.
     """
 
     name: str
@@ -76,9 +77,11 @@ class Operation:
 
 
 def _uniform(heads) -> "Tensor":
-    """Return the mean of the values of the real tokens, as the output of every query: A[s, t] = 1 / L.
+    """Return the outputs of uniform attention, A[s, t] = 1 / L: the mean of the values of the L real tokens.
 
-    In causal and local layers the mean is over the tokens that the query may look at, unless `uniform_over_padding`.
+    In causal and local layers the mean is over the tokens that the query may look at. With `uniform_over_padding`, the
+    mean is over all tokens of the sample, padding included.
+    heads: an `ablate.AblatedHeads`. If all queries have the same output, the result has one query.
     """
     if heads.layer.mask is None or heads.ablation.reading.uniform_over_padding:
         return heads.layer.value.mean(2, keepdim=True)
@@ -95,7 +98,6 @@ def _resample(heads, number: str = "0") -> "Tensor":
 
 
 def _drop(heads, pairs: Literal["intra", "inter"]) -> "Tensor":
-    """Return outputs without attention inside sentences (a token's to itself included), or between sentences."""
     outputs = heads.layer.zero_outputs()
     for block, layer, rows, attention in heads.blocks():
         attention *= heads.left(pairs, rows).to(attention.dtype)
@@ -137,8 +139,8 @@ OPERATIONS = {
 def operation_of(text: str | Callable) -> Operation:
     """Return the operation that a text names, such as `zero` or `temperature 2`.
 
-    text: or a function of the user's, as `ablate.AblatedHeads.changed` takes it.
-    Raises `InputError` where there is no such operation, or it cannot have this number.
+    text: name and number of an operation, or a user's function that changes attention (`ablate.AblatedHeads.changed`).
+    Raises `InputError` if there is no such operation, or its number is not allowed.
     """
     if callable(text):
         return Operation("own", 2, lambda heads: heads.changed(text))
@@ -152,13 +154,13 @@ def operation_of(text: str | Callable) -> Operation:
 
 
 def seeded(text: str, seed: int) -> str:
-    """Return the text of an operation with a seed as its number if it draws at random; other texts as they are."""
+    """Return an operation's text, with `seed` as its number if the operation draws at random."""
     operation = operation_of(text)
     return f"{operation.name} {seed}" if operation.draws else text
 
 
 def reading_matters(operations: Iterable[str]) -> tuple[str, ...]:
-    """List the fields of `Reading` that can change the result of any of these operations, in the order of fields."""
+    """Return the fields of `Reading` that can change the result of any of these operations, in the order of fields."""
     matter = {name for operation in operations for name in operation_of(operation).readings}
     return tuple(field.name for field in fields(Reading) if field.name in matter)
 
@@ -173,17 +175,19 @@ def table_of(operations: Iterable[str]) -> int:
 
 
 def head_of(target: str) -> tuple[int, int] | None:
-    """Return layer and head, from 0, of a text `layer-head`, which counts from 1; None for any other text."""
+    """Return layer and head, from 0, that a text `layer-head` names, counting from 1; None for any other text."""
     match = _HEAD.fullmatch(target)
     return (int(match[1]) - 1, int(match[2]) - 1) if match else None
 
 
 def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], where: str) -> "np.ndarray":
-    """Return the operation on each head: [layer, head] text, `keep` for a head without one.
+    """Return the operation on each head: [layer, head] text, `keep` for a head without an operation.
 
-    types: type of each head, [layer, head]; operations: {target: operation}, a target being a type or a head written
-        `layer-head`, which precedes its type. where: place of the operations in the config, for messages.
-    Raises `InputError` where the model has no head of a target.
+    types:      type of each head, [layer, head].
+    operations: {target: operation}; a target is a type, or a head written `layer-head`, whose operation replaces that
+        of its type.
+    where:      place of the operations in the config, for messages.
+    Raises `InputError` if the model has no head of a target.
     """
     by_head = types.copy()
     by_head[...] = "keep"

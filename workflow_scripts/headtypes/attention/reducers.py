@@ -26,7 +26,10 @@ Of = Literal["weights", "norms"]
 
 @dataclass(frozen=True)
 class Pass:
-    """The size of a pass, before its first batch: samples, layers, heads of a layer; and the model's precision."""
+    """The size of one pass of a model over samples, and the model's precision.
+
+    samples: number of samples; layers: number of layers; heads: number of heads of a layer.
+    """
 
     samples: int
     layers: int
@@ -40,18 +43,18 @@ class Block:
 
     layer:   number of the layer, from 0.
     group:   the samples: `group.samples` is their slice of the batch, `group.length` the number of tokens of each.
-    heads:   the heads of the layer that the block has: all, unless every reducer of the pass reads by head.
-    rows:    the query rows that the block has.
-    memory:  attention as it was computed, in the model's precision: [sample, head, row, key], on a GPU with zeros
-        behind its rows and keys (`hook.Scratch`); None where no reducer of the pass reads attention. Later blocks reuse
-        this memory and other reducers read it, so a reducer must neither keep nor change `memory` and `attention`.
+    heads:   slice of the layer's heads: all heads, or a single one (`hook.Group.blocks_of_heads`).
+    rows:    slice of the query rows.
+    memory:  attention in the model's precision, [sample, head, row, key], on a GPU with zeros behind the block's rows
+        and keys (`hook.Scratch`); None if no reducer of the pass reads attention. Later blocks reuse this memory and
+        other reducers read it, so a reducer must neither keep nor change `memory` and `attention`.
     outputs: head outputs, attention times values, in the model's precision.
-    mask:    true where the model lets a query see a key; None where a query sees all of its sample.
-    lengths: for a reducer of norms, the length of what each token hands over (`norms.KeyLengths`).
-    to_none: the share that each row gives to no token, in a layer with a sink (`hook.Layer`); None elsewhere.
-    stream:  for a reducer of the stream, the residual stream that the layer's output is added to, all rows, in the
+    mask:    true where the model lets a query see a key; None if every query sees all of its sample.
+    lengths: for a reducer of norms, the length of the vector that each token hands over (`norms.KeyLengths`).
+    to_none: the share that each row gives to no token, in a layer with a sink (`hook.Layer`); None in other layers.
+    stream:  for a reducer of the stream, the residual stream that the layer's output is added to: all rows, in the
         model's precision.
-    written: for a reducer of the stream, the length of what each head adds to each token, float32.
+    written: for a reducer of the stream, the length of the vector that each head adds to each token, float32.
     """
 
     layer: int
@@ -68,7 +71,10 @@ class Block:
 
     @cached_property
     def attention(self) -> Float[Tensor, "sample head row key"] | None:
-        """Attention in float32. Rows sum to one together with `to_none`; for a reducer of norms, times `lengths`."""
+        """Attention in float32, whose rows sum to one together with `to_none`; None if no reducer reads attention.
+
+        For a reducer of norms, rows sum to one after multiplication by `lengths`.
+        """
         rows = self.rows.stop - self.rows.start
         return None if self.memory is None else self.memory[:, :, :rows, : self.group.length].float()
 
@@ -87,17 +93,20 @@ class Block:
 
 
 class Reducer(Protocol):
-    """Reads the attention of a model while it runs, and keeps a result.
+    """An object that reads the attention of a model while the model runs, and keeps a result.
 
     A pass calls `begin`; for each batch `start`, `add` with each block, `right` and `finish`; and at the end `result`.
-    A batch that does not fit into the GPU's memory is started anew in halves, so what it has added counts only once it
-    has finished. Blocks come layer by layer, group by group, row by row; heads, if one by one, before rows.
+    A batch that does not fit into the GPU's memory is started anew in halves, so the numbers that `add` has read count
+    only after `finish`. Blocks come layer by layer, then group by group, then head by head if heads are read on their
+    own, then row by row.
 
-    reads_attention: false for a reducer of head outputs alone. A pass computes attention if some reducer reads it.
+    reads_attention: false for a reducer of head outputs alone. A pass computes attention if some reducer reads
+        attention.
     by_head: true for a reducer that can read one head after another (`Block.heads`), which is faster for long samples.
-    of: whether it reads the weights of attention, or each token's share of the norms (`attention.norms`).
-    reads_stream: whether it reads the residual stream and what heads write into it (`Block.stream`, `Block.written`).
-    fault: the message about a head `{}` of which a number is not `right`.
+    of: whether the reducer reads the weights of attention, or each token's share of the norms (`attention.norms`).
+    reads_stream: whether the reducer reads the residual stream and what heads write into the stream (`Block.stream`,
+        `Block.written`).
+    fault: message about a head `{}` that has a number which is not `right`.
     """
 
     reads_attention: bool = True
@@ -109,15 +118,18 @@ class Reducer(Protocol):
     def begin(self, about: Pass) -> None: ...
 
     def start(self, batch: Batch) -> None:
-        """Prepare for a batch, and forget a batch that has not finished."""
+        """Prepare for a batch, and forget the numbers of a batch that has not finished."""
 
     def add(self, block: Block) -> None: ...
 
     def right(self) -> Bool[Tensor, "sample layer head ..."]:
-        """Mark the numbers of the batch that can be right, such as finite ones; the pass fails if one cannot."""
+        """Return true for each number of the batch that can be right, such as a finite number.
+
+        The pass fails if one of the returned values is false.
+        """
 
     def finish(self) -> None:
-        """Keep the numbers of the batch."""
+        """Keep the numbers of the batch for the result, after its forward pass."""
 
     def result(self) -> Any: ...
 
@@ -126,7 +138,7 @@ class PerSample(Reducer):
     """A reducer whose result is some numbers of each head on each sample, [sample, layer, head, *columns] float32.
 
     columns: shape of the numbers of one head on one sample; none for a single number.
-    values:  the numbers on the current batch, [sample, layer, head, *columns] float32; filled by `add`.
+    Attribute `values`: numbers on the current batch, of the same shape, which `add` has to fill.
     """
 
     def __init__(self, *columns: int):
@@ -155,7 +167,10 @@ class PerSample(Reducer):
 
 
 class ListPerSample(Reducer):
-    """A reducer whose result is a list with one object for each sample, which `of_batch` gives for those of a batch."""
+    """A reducer whose result is a list with one object for each sample.
+
+    `of_batch`, a method that subclasses define, returns the objects of a batch's samples.
+    """
 
     def begin(self, about: Pass) -> None:
         self.about = about
@@ -179,8 +194,10 @@ class ListPerSample(Reducer):
 class Measurement:
     """The part of one analysis in a pass that several analyses share (`one_pass.read_samples`).
 
-    reducers: (run, encoded, norms) -> the reducers that the analysis needs; none where the model cannot be read so.
-    result:   (run, samples, encoded, results of these reducers) -> the result of the analysis.
+    reducers: function (run, encoded, norms) -> the reducers that the analysis needs; empty if the analysis cannot read
+        the model.
+    result:   function (run, samples, encoded, results of these reducers) -> the result of the analysis.
+    run is a `one_pass.ModelOnTask`, encoded the encoded samples, norms whether norms are read as well as weights.
     """
 
     reducers: Callable[..., Sequence[Reducer]]
