@@ -46,16 +46,17 @@ BASES: dict[Basis, str] = {
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim that a paper makes of its numbers.
+    """A claim that a paper makes about its numbers, with a function that tests the claim.
 
-    id: its name in files and pages.
-    place: the section, and the table or figure; text: the claim in our words.
-    wording: the paper's sentence that it follows from; empty where its figures alone show it.
-    limit: how the limits follow from the wording or figures.
-    ask: a function of quantities that returns one finding, or several that all have to hold.
-    about: the sort of data that decides it, such as the answers of a model, or a kind of task.
-    basis: whether the paper says so, whether it follows from what it says, or whether only its figures show it.
-    types: those whose names the claim rests on.
+    id: name of the claim in files and on pages.
+    place: the section, and the table or figure, of the paper.
+    text: the claim in our words.
+    limit: how the limit of the test follows from the paper's wording or figures.
+    ask: a function of quantities that returns one finding, or several findings that all have to hold.
+    about: the kind of data that decides the claim, such as "treebank" or "text" (`Quantities.about`).
+    wording: the paper's sentence that the claim follows from; empty if only figures show the claim.
+    basis: whether the paper states the claim, the claim follows from its text, or only its figures show the claim.
+    types: the types of heads whose names the claim rests on.
     """
 
     id: str
@@ -73,8 +74,10 @@ class Claim:
             raise ValueError(f"{self.id} needs the paper's words unless it is from a table, which has none")
 
     def find(self, quantities: Quantities) -> tuple[Finding, ...]:
-        """Return the findings. Raises `NoVerdictError` where a quantity or a type is missing, or a type's name
-        doubtful.
+        """Return the findings of the claim.
+
+        quantities: the measured quantities of one model with a partition or task.
+        Raises `NoVerdictError` if a quantity or a type is missing, or if the name of a type is doubtful.
         """
         if lacking := [name for name in self.types if name not in quantities.types]:
             raise NoVerdictError(f"the partition lacks {join(lacking)}")
@@ -85,7 +88,11 @@ class Claim:
 
 
 class Claims(list[Claim]):
-    """A paper's claims about one thing, in their order; called with the other fields of a `Claim`, it adds one more."""
+    """A list of a paper's claims about one kind of data; a call of the list adds a claim to its end.
+
+    A call takes the fields of `Claim` but for `about`, the first of which is the id. A call without `ask` returns a
+    decorator for the function `ask`.
+    """
 
     def __init__(self, about: str) -> None:
         super().__init__()
@@ -102,7 +109,12 @@ class Claims(list[Claim]):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a claim (one of `VERDICTS`), the reason in words, and the findings, which decide."""
+    """The verdict on a claim.
+
+    verdict: one of `VERDICTS`.
+    reason: in words, why the verdict is reached.
+    findings: the findings that decide; empty if there is no verdict.
+    """
 
     claim: Claim
     verdict: str
@@ -111,10 +123,12 @@ class Verdict:
 
     @property
     def deciding(self) -> int | None:
-        """Index of the finding that makes the verdict, None where there is no verdict.
+        """The index, in `findings`, of the finding that makes the verdict; None if there is no verdict.
 
-        Of several it is the one with the largest p-value, and of those that fail, of which one is enough, that with the
-        smallest; the first of equals. Of several readings it is that whose finding, chosen so, has the largest p-value.
+        In one reading that fails, the failing finding with the smallest p-value decides. In any other reading, the
+        finding with the largest p-value decides among the findings that have the verdict of the reading. Among several
+        readings, the deciding finding with the largest p-value is taken. A missing p-value counts as 0; the first
+        finding wins a tie.
         """
         p = np.nan_to_num([finding.p for finding in self.findings])
         verdicts, chosen = _of_each(self.findings), []
@@ -126,14 +140,20 @@ class Verdict:
         return max(chosen, key=p.__getitem__, default=None)
 
     def at(self, level: float) -> str:
-        """Return the verdict where p-values have to be below a level of at most 0.05."""
+        """Return the verdict if findings are decided only by p-values below `level`.
+
+        level: at most 0.05. A finding without a p-value keeps its verdict.
+        """
         return _of_all(self.findings, _of_each(self.findings, level)) if self.findings else NO_VERDICT
 
 
 def judge(claim: Claim, quantities: Quantities) -> Verdict:
-    """Judge one claim: it fails where one of its findings does, is open where one is, and holds where all do.
+    """Return the verdict on a claim.
 
-    Where the paper can be read in several ways, it does so under every reading, or is open.
+    A claim fails if one of its findings fails, is open if a finding is open and none fails, and holds if all findings
+    hold.
+    If the paper can be read in several ways, a claim is open unless every reading gives the same verdict. A claim has
+    no verdict if a quantity that it needs is not known.
     """
     try:
         findings = claim.find(quantities)
@@ -149,9 +169,10 @@ def judge(claim: Claim, quantities: Quantities) -> Verdict:
 
 @dataclass(frozen=True)
 class Correction:
-    """A corrected verdict, empty where the finding that makes it has no interval.
+    """A verdict after correction for the number of claims, with the p-values of the finding that decides.
 
-    p, p_holm: its p-values before and after, NaN there.
+    verdict: one of `VERDICTS`; empty if the deciding finding has no p-value.
+    p, p_holm: p-value of the deciding finding before and after the correction; NaN without one.
     """
 
     verdict: str
@@ -160,12 +181,13 @@ class Correction:
 
 
 def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES)) -> list[Correction]:
-    """Correct the verdicts on the claims of one subject by Holm's procedure, over all findings that have a p-value.
+    """Return one `Correction` for each verdict, by Holm's procedure over all findings that have a p-value.
 
-    tested: the bases of claims that are; findings of others are described, without p.
+    verdicts: the verdicts on all claims about one model with a partition or task.
+    tested: bases of claims, keys of `BASES`; claims with another basis are not corrected, and their p-values are NaN.
 
-    A finding whose corrected p-value is not below 0.05 is open. So with probability 0.95 none of the findings that were
-    decided by intervals is wrong. Nothing says how sure those without a p-value are.
+    A finding whose corrected p-value is not below 0.05 is open. With a probability of at least 0.95, no finding that an
+    interval decided is wrong. Findings without a p-value keep their verdicts, of which no error rate is known.
     """
     p = np.array([it.p if verdict.claim.basis in tested else np.nan for verdict in verdicts for it in verdict.findings])
     corrected = iter(holm(p).tolist())
@@ -186,10 +208,12 @@ def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES))
 
 
 def _of_each(findings: Sequence[Finding], level: float = ALPHA) -> list[str]:
-    """Return the verdict on each finding of a claim, in their order.
+    """Return the verdict on each finding of one claim, in their order: HOLDS, FAILS or OPEN.
 
-    A claim fails where one of its findings does. So the p-value of a finding is multiplied by the number of findings
-    before the finding fails, lest a true one fails by chance.
+    level: a finding with a p-value that is not below `level` is open.
+
+    A claim fails if one of its findings fails. The p-value of a finding that fails is therefore multiplied by the
+    number of findings in its reading, so that a true claim does not fail by chance.
     """
     several = {number: len(numbers) for numbers in _by_reading(findings).values() for number in numbers}
     return [

@@ -70,10 +70,11 @@ HOW_CLAIMS_ARE_JUDGED = (
 class Subject:
     """A model with one partition or one task, which is compared with a paper.
 
-    names: the cells that are the same in all of its rows, by column: model, partition or task, number of questions.
-    claims: the paper's claims that are judged on it.
-    ours, theirs: the quantities that were measured, and those that the paper published.
-    value_rows: rows of `value_row`, each a published value next to ours.
+    names: the cells that are the same in all rows, by column: model, partition or task, number of questions.
+    claims: the paper's claims that are judged on the model.
+    ours: the quantities that were measured.
+    theirs: the quantities that the paper published.
+    value_rows: rows from `value_row`, each a published value next to ours.
     """
 
     names: Mapping[str, str | float | None]
@@ -92,9 +93,9 @@ def comparison_table(
     """Return a table of verdicts on claims, and of published values next to ours, one subject after the other.
 
     columns: the columns of the table, some of them empty.
-    repeats: the models that differ in a random seed alone, by their common name. Rows about all of them together
-        come last, and their `kind` ends in `TOGETHER`.
-    tested: the bases of the claims (keys of `BASES`) whose p-values are corrected for their number.
+    repeats: by a common name, the models that differ in a random seed alone. Rows about all of these models together
+        come last, and the `kind` of the rows ends in `TOGETHER`.
+    tested: the bases of claims (keys of `BASES`) whose p-values are corrected for the number of claims.
     """
     judged = [
         _Judged(
@@ -127,13 +128,14 @@ class _Judged(NamedTuple):
 
     @property
     def alike(self) -> tuple:
-        """Return partition, task and topic of the claims, by which models that differ in a seed alone are matched."""
         names = self.subject.names
         return names.get("partition"), names.get("task"), self.subject.claims[0].about
 
 
 def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
-    """Yield rows about models that differ in a seed alone: the verdict on each claim, and the mean of each value."""
+    """Yield rows about models that differ in a random seed alone: the verdict on each claim, and the mean of each
+    value.
+    """
     of_claims = [judged_together(verdicts) for verdicts in zip(*(one.verdicts for one in several), strict=True)]
     for row, verdict in zip(_claim_rows(several[0].subject, of_claims), of_claims, strict=True):
         means = [] if verdict.deciding is None else [verdict.findings[verdict.deciding]]
@@ -149,7 +151,6 @@ def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
 
 
 def _claim_rows(subject: Subject, verdicts: Sequence[Verdict], tested: Collection[str] = ()) -> Iterator[dict]:
-    """Yield a row for the verdict on each claim, with the number that decides it and the paper's number."""
     ours, remarks = subject.ours, subject.theirs.published.remarks
     for verdict, corrected in zip(verdicts, correct(verdicts, tested), strict=True):
         claim = verdict.claim
@@ -170,12 +171,18 @@ def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float
 
 
 def subject_title(model: str, other: str) -> str:
-    """Return the heading of a page's section on a model; other: its partition or task, empty if it has no such task."""
+    """Return the heading of a page's section on a model.
+
+    other: the partition or task of the model; empty if the model has no task of a kind.
+    """
     return f"{model}, {other or 'what it does not read'}"
 
 
 def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield parts of a page in Markdown from a subject's rows: verdicts, then values by their place in the paper."""
+    """Yield the parts of a section in Markdown: verdicts, then values by their place in the paper.
+
+    rows: the rows of the comparison about one model with a partition or task.
+    """
     if "doubtful" in rows and rows["doubtful"].any():
         yield "Types in brackets have a doubtful name."
     yield from _claim_parts(rows[rows["kind"] == "claim"])
@@ -194,8 +201,9 @@ def comparison_page(
 ) -> str:
     """Return a page in Markdown: counts of verdicts, all claims, a section for each subject, and notes.
 
-    table: as `comparison_table` returns it; keys: its columns that name the subjects.
-    units: its columns with the number of inputs of a subject, such as `n_questions`.
+    table: the result of `comparison_table`.
+    keys: the columns of `table` that name a subject, such as model and task.
+    units: the columns with the number of inputs of a subject, such as `n_questions`.
     section: a function from a subject's rows to the parts of its section.
     """
     parts = [
@@ -247,12 +255,18 @@ def _claim_list(claims: Iterable[Claim]) -> str:
 
 
 def read_named(path: str, *columns: str) -> pd.DataFrame:
-    """Read a CSV file with the column `model` and the given ones. Raises `InputError` that names a damaged file."""
+    """Return the table in a CSV file, which has to have the column `model` and the given columns.
+
+    Raises `InputError` that names a damaged file.
+    """
     return read_csv(path, "is not such a table", ["model", *columns], rows=0, **NAMED)
 
 
 def tidy_table(subjects: Mapping[Key, Quantities], keys: list[str]) -> pd.DataFrame:
-    """Return one row for each quantity: the columns `keys`, then quantity, value, low, high (NaN if unknown)."""
+    """Return one row for each quantity: the columns `keys`, then quantity, value, low, high (NaN if unknown).
+
+    subjects: by model and partition or task.
+    """
     rows = [
         [*subject, name, measured.value, measured.low, measured.high]
         for subject, quantities in subjects.items()
@@ -299,15 +313,18 @@ def _value_parts(values: pd.DataFrame) -> Iterator[str]:
 
 
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict on a claim about most trainings, from the verdicts on one claim in each of several models.
+    """Return the verdict on a claim about most trainings, from verdicts on the claim in models that differ in a seed.
 
-    It holds if it holds in each of the n models with a verdict, fails if it fails in each of them, else it is open.
+    verdicts: one for each model. Models without a verdict do not count; fewer than five others give no verdict.
+
+    The claim holds if it holds in each of n models, fails if it fails in each model, and is open otherwise. Findings of
+    the verdict are means over the models, which decide nothing; there are none if models were asked for different
+    quantities.
+
     A claim that is true of no more than half of all trainings is true of all n models with a probability of at most
-    2^-n. Otherwise it is false of one of them, in which it holds wrongly with a probability of p / 2, whatever the
-    models have in common. So p has to be small enough for 2^-n + p / 2 to be at most 5 %.
-
-    The findings of the verdict are means over the models, which decide nothing. It has none if the models were asked
-    for different quantities.
+    2^-n.
+    If the claim is false of one model, it holds wrongly in that model with a probability of p / 2, whatever the models
+    have in common. So p has to be small enough for 2^-n + p / 2 to be at most 5 %.
     """
     claim = verdicts[0].claim
     judged = [verdict for verdict in verdicts if verdict.findings]
@@ -330,11 +347,13 @@ def mean_over_models(several: Sequence[Measured]) -> Measured:
 
     several: the quantity in each of at least two models, with or without an interval over inputs.
 
-    The variance of the mean is the variance between models, divided by their number, plus the mean variance over
-    inputs, which the intervals give. Models answer the same questions, so that the latter does not average out. Scatter
-    by model and question is in both terms, so that their sum is at least the true variance (Owen 2007, The pigeonhole
-    bootstrap). The interval is of Student's t with the degrees of freedom of Satterthwaite (1946), and missing if
-    nothing varies. It misses the true mean in more than 5 % of trials if a few seeds train to a regime of their own.
+    The variance of the mean is the variance between models, divided by their number, plus the mean variance over inputs
+    from the intervals. Models answer the same questions, so the variance over inputs does not average out. Scatter by
+    model and question is in both terms, so the sum is at least the true variance (Owen 2007, The pigeonhole bootstrap).
+
+    The interval is Student's t with the degrees of freedom of Satterthwaite (1946). There is no interval if nothing
+    varies.
+    The interval misses the true mean in more than 5 % of trials if a few seeds train to a regime of their own.
     """
     values = np.array([measured.value for measured in several])
     between = values.var(ddof=1) / len(values)

@@ -45,18 +45,22 @@ def ledger_table(
     partitions: Iterable[Mapping],
     page: StrPath,
 ) -> pd.DataFrame:
-    """Return every verdict on every claim, those under further readings only if the reading changes a number.
+    """Return every verdict on every claim. Verdicts under further readings are kept only if the reading changes a
+    number.
 
-    comparisons, readings: CSV files by paper, as `papers.comparison.comparison_table` and
-        `papers.guan2020.readings.readings_table` make them. A page of the same name lies in the same folder.
-    families: the family of each model, by its name.
+    comparisons: paths of results of `papers.comparison.comparison_table` in CSV, by paper.
+    readings: paths of results of `papers.guan2020.readings.readings_table` in CSV, by paper.
+    families: the family of each model, by the model's name.
     partitions: a mapping for each partition: model, partition, task, method, k, and `of` (weights or norms).
     page: path of the ledger's page, to which the links in `decided_in` are relative.
 
-    The columns are `COLUMNS`. A row is a claim (paper, id) in one cell: model, partition with its task or a task alone,
-    and reading, which is empty for the config's own. value, low, high: the number that decides. verdict_holm, p_holm:
-    empty under further readings, which are not corrected. decided_in: link to the section of a page. Other columns are
-    those of the comparison, and so is the order of the rows. Raises `InputError` that names a damaged file.
+    The columns are `COLUMNS`. A row is a claim (paper, id) in one cell. A cell is a model, a partition with its task or
+    a task alone, and a reading, which is empty for the config's own.
+    - value, low, high: the number that decides;
+    - verdict_holm, p_holm: empty under further readings, which are not corrected;
+    - decided_in: link to the section of the page that has the same name as the CSV file.
+    Other columns, and the order of the rows, are those of the comparison. Raises `InputError` that names a damaged
+    file.
     """
     folder, parts = Path(page).parent, []
     for paper, path in comparisons.items():
@@ -86,7 +90,7 @@ def ledger_table(
 def together_table(comparisons: Mapping[str, StrPath]) -> pd.DataFrame:
     """Return the verdicts on claims over models that differ in a random seed alone.
 
-    comparisons: CSV files by paper, as `papers.comparison.comparison_table` makes them.
+    comparisons: paths of results of `papers.comparison.comparison_table` in CSV, by paper.
     The columns are paper, id, claim, place, model (the models' common name), subject (a partition or a task), verdict,
     reason, value, low, high.
     """
@@ -106,7 +110,7 @@ def _read(path: StrPath) -> pd.DataFrame:
 
 
 def _changed(readings: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of further readings whose verdict or numbers differ from those of the config's own reading."""
+    """Return the rows of further readings whose verdict or numbers differ from those under the config's own reading."""
     about = ["model", "partition", "id"]
     own = readings[readings["reading"] == OWN_READING].set_index(about)[_SAME]
     further = readings[readings["reading"] != OWN_READING]
@@ -120,15 +124,21 @@ def _page(path: StrPath, folder: Path) -> str:
 
 
 def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
-    """Return the number of verdicts on each claim over cells, and over models; ledger: the result of `ledger_table`.
+    """Return the number of verdicts on each claim over cells, and over models, a row for each claim.
 
-    The columns are `CLAIM_COLUMNS`, the rows claims. cells, cells_holds, ...: numbers of cells, in all and by verdict.
-    models: number of models with a verdict in some cell. models_hold, models_fail: number of models in which the claim
-    holds, or fails, in every cell; models_open: number of all other models. If a claim holds in most untrained
-    networks, it says nothing of training, and models in which it holds count as open. families: number of families of
-    these models. low, high: interval of the share of models in which the claim holds, in percent (`share_interval`),
-    NaN without models. untrained, untrained_hold: number of networks of the family `UNTRAINED`, which count in no other
-    column but the cells.
+    ledger: the result of `ledger_table`; a cell is a row about one claim.
+
+    The columns are `CLAIM_COLUMNS`:
+    - cells, cells_holds, ...: numbers of cells, in all and by verdict;
+    - models: number of models with a verdict in some cell;
+    - models_hold, models_fail: number of models in which the claim holds, or fails, in every cell;
+    - models_open: number of all other models;
+    - families: number of families of the models;
+    - low, high: interval of the share of models in which the claim holds, in percent (`share_interval`), NaN without
+    models;
+    - untrained, untrained_hold: number of networks of the family `UNTRAINED`, and of those in which the claim holds.
+    Untrained networks count in no other column but the cells. If a claim holds in most untrained networks, the claim
+    says nothing of training, and models in which the claim holds count as open.
     """
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):
@@ -154,10 +164,10 @@ def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[fl
 
     verdicts, families: one of each for every model. Without models both ends are NaN.
 
-    Families count as random draws: each gives the share of its models in which the claim holds. The mean of these
+    Families count as random draws: each family gives the share of its models in which the claim holds. The mean of the
     shares has the exact interval of a proportion of as many draws (Clopper and Pearson 1934). Shares between 0 and 1
-    scatter no more than draws of 0 or 1, so that models of a family may be alike to any degree. An open verdict counts
-    as false for the lower end, and as true for the upper end.
+    scatter no more than draws of 0 or 1, so models of a family may be alike to any degree. An open verdict counts as
+    false for the lower end, and as true for the upper end.
     """
     of_families: dict[str, list[str]] = defaultdict(list)
     for verdict, family in zip(verdicts, families, strict=True):

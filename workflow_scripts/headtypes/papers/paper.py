@@ -34,16 +34,20 @@ PARTITION_KEYS, TASK_KEYS = list(PARTITION), list(TASK)
 
 
 class Data(BaseModel):
-    """A part of a paper's data in YAML: immutable, and an undeclared field is an error."""
+    """A part of a paper's data, read from YAML. An object is immutable, and an undeclared field is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Note(Data):
-    """A contradiction of a paper with itself or its sources, and the number that is taken.
+    """A contradiction of a paper with itself or its sources.
 
-    figures: ids of values of the comparison that get the remark; `1` stands for `1.f1` and all ids that begin alike.
-    claims:  ids of claims that get the remark; the paper's own numbers may contradict these claims.
+    place: the section, table or figure of the paper.
+    figures: ids of values of the comparison that get the remark; `1` stands for `1.f1` and all ids that begin with
+        `1.`.
+    claims: ids of claims that get the remark; the paper's own numbers may contradict these claims.
+    remark: the contradiction in a few words.
+    text: the contradiction, and the number that is taken, in full.
     """
 
     place: str
@@ -57,7 +61,12 @@ class Note(Data):
 
 
 class Published(Data):
-    """Published data that all papers have; a paper with numbers adds them. model: the model that the paper is about."""
+    """The published data that all papers have; a paper with numbers has a subclass with more fields.
+
+    paper: the reference.
+    model: the model that the paper is about.
+    notes: contradictions in the paper.
+    """
 
     paper: str
     url: str
@@ -66,7 +75,9 @@ class Published(Data):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Return the names that a model's `published` in the config may have: rows of the paper's tables, if any."""
+        """The values that `published` of a model in the config may have: rows of the paper's tables; empty without
+        rows.
+        """
         return ()
 
     def remarks(self, id_: str) -> str:
@@ -75,7 +86,10 @@ class Published(Data):
 
     @classmethod
     def read(cls, path: StrPath) -> Self:
-        """Read a paper's data from YAML. Raises `InputError` that names the file and the key that is wrong."""
+        """Return a paper's data from a YAML file.
+
+        Raises `InputError` that names the file and the key that is wrong.
+        """
         try:
             return cls.model_validate(yaml.CSafeLoader(Path(path).read_text(encoding="utf-8")).get_single_data())
         except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -87,12 +101,14 @@ class Published(Data):
 
 
 class Figure(NamedTuple):
-    """A figure of the page of results.
+    """A figure on the page of results, drawn for several models, partitions or tasks.
 
-    name:    the key of its files among the page's inputs.
-    caption: the name of its text in `report/`.
-    path:    the path of its PNG, with wildcards; of: the names of the wildcards.
-    entries: a function from the plan to the models, partitions or tasks for which it is shown.
+    name: key of the figure's files among the inputs of the page.
+    title: heading of the figure.
+    caption: name of the figure's text in `report/`.
+    path: path of the PNG, with wildcards.
+    of: names of the wildcards.
+    entries: a function from the plan to the models, partitions or tasks whose figures the page shows.
     """
 
     name: str
@@ -104,10 +120,13 @@ class Figure(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Tables of the page of results; name, of and entries as in `Figure`.
+    """Tables on the page of results.
 
-    path:  the path of the CSV, with wildcards.
-    shown: a function from the path and the values of its wildcards to the tables.
+    name: key of the files among the inputs of the page.
+    path: path of the CSV, with wildcards.
+    of: names of the wildcards.
+    entries: a function from the plan to the models, partitions or tasks whose tables the page shows.
+    shown: a function from a path and the values of its wildcards to the tables.
     """
 
     name: str
@@ -118,10 +137,11 @@ class Tables(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The comparison with a paper.
+    """The comparison of our results with a paper.
 
-    quantities: the result of `comparison.tidy_table`; table: the result of `comparison.comparison_table`.
-    page: the table in Markdown, with all claims.
+    quantities: all quantities, a row for each (`comparison.tidy_table`).
+    table: verdicts and values (`comparison.comparison_table`).
+    page: the table as a page in Markdown, with the list of all claims.
     """
 
     quantities: "pd.DataFrame"
@@ -132,15 +152,17 @@ class Compared(NamedTuple):
 class Paper:
     """A paper whose claims are judged on our results, and whose published values stand next to ours.
 
-    published: the class of its data in `reference/`.
-    name:      the name of its data, of its folder in this package, and of its folder in `results/`.
-    authors:   how sentences name it; title: its year and title.
-    subject:   what a claim is judged on: a model with a partition, or a model with a task.
-    row:       names for `published` of a model in the config, in words for the documentation.
-    judged:    all partitions or tasks on which its claims are judged, in words for the documentation.
-    stages:    the stages of its rules; results: their results.
-    figures, tables: those that the page of results shows.
-    judges_tasks: whether its claims are about several tasks of one model, whose verdicts stand together.
+    published: the class of the paper's data in `reference/`.
+    name: name of the paper's data, of its folder in this package, and of its folder in `results/`.
+    authors: the paper's name in sentences.
+    title: its year and title.
+    subject: a claim is judged on a model with a partition, or on a model with a task.
+    row: in words for the documentation, the values of `published` of a model in the config.
+    judged: in words for the documentation, all partitions or tasks on which claims are judged.
+    stages: the stages of the paper's rules.
+    results: the results of the stages.
+    figures, tables: figures and tables that the page of results shows.
+    judges_tasks: whether claims are about several tasks of one model, whose verdicts stand together.
     """
 
     published: type[Published]
@@ -157,18 +179,25 @@ class Paper:
     judges_tasks: bool = False
 
     def inputs(self, plan: Plan) -> dict[tuple[str, ...], str]:
-        """Return the paths of our results that are compared with the paper, by (kind, *key)."""
+        """Return the paths of our results that are compared with the paper, by (kind, *key).
+
+        A key is, for instance, a model and a task.
+        """
         raise NotImplementedError
 
     def spec(self, plan: Plan) -> dict:
-        """Return the arguments of `compare` that come from the config; all papers have `repeats` and `tested`."""
+        """Return the arguments of `compare` that come from the config, by name.
+
+        The arguments `repeats` and `tested`, which all papers have, are added to the result.
+        """
         return {}
 
     def compare(self, found: Found, published: Any, spec: Mapping[str, Any]) -> Compared:
-        """Judge the paper's claims, and set our results next to its published values.
+        """Return the comparison: verdicts on the paper's claims, and our results next to its published values.
 
-        found: the paths of `inputs`, by kind and key.
-        spec:  the result of `spec`, with `repeats` and `tested` as in `comparison.comparison_table`.
+        found: the paths of `inputs`, {kind: {key: path}}.
+        published: the paper's data.
+        spec: the result of the method `spec`, with `repeats` and `tested` as in `comparison.comparison_table`.
         """
         raise NotImplementedError
 
@@ -185,12 +214,18 @@ class Paper:
 
 
 def paths_by_key(kind: str, result: Result, entries: Iterable[Any]) -> dict[tuple[str, ...], str]:
-    """Return {(kind, *key): path} of a result for entries of the plan, by what tells an entry from others."""
+    """Return {(kind, *key): path} of a result, an item for each entry.
+
+    entries: entries of the plan, each with its `key`, such as (model, task), and its wildcards.
+    """
     return {(kind, *entry.key): result.path.format(**entry.wildcards) for entry in entries}
 
 
 def by_kind(found: Mapping[tuple[str, ...], str]) -> dict[str, dict[Any, str]]:
-    """Return {kind: {key: path}} from {(kind, *key): path}; a key is a tuple of strings, or a single string."""
+    """Return {kind: {key: path}} from {(kind, *key): path}.
+
+    A key of one element becomes a string, and a longer key stays a tuple.
+    """
     kinds: dict[str, dict[Any, str]] = defaultdict(dict)
     for (kind, *key), path in found.items():
         kinds[kind][tuple(key) if len(key) > 1 else key[0]] = path
@@ -211,7 +246,10 @@ def among(entries: Entries, others: Entries) -> Entries:
 
 
 def shown_partitions(plan: Plan) -> list[Any]:
-    """Return the one partition whose figures the page shows: with ablations and four types if possible."""
+    """Return the one partition whose figures the page shows, in a list; empty without partitions.
+
+    Partitions with ablations come first, and of equal partitions those with four types.
+    """
     partitions = plan.ablated or list(plan.partitions.values())
     return sorted(partitions, key=lambda partition: len(partition.types) != 4)[:1]
 

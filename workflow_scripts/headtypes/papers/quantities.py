@@ -25,9 +25,11 @@ PERMUTATIONS = 1999
 
 @dataclass(frozen=True)
 class Ranked:
-    """A measure of several numbers, [..., number], of which the `rank`-th largest is claimed (from -1, the smallest).
+    """A measure that computes several numbers and returns one of them by its rank.
 
-    rank: or a function of how many numbers there are.
+    several: a function from statistics to an array [..., number].
+    rank: 1 for the largest number, 2 for the next; -1 for the smallest; or a function from the count of numbers to a
+        rank.
     """
 
     several: Measure
@@ -43,7 +45,7 @@ class Ranked:
 
 
 def single(measure: Measure) -> Measure:
-    """Return what is measured of single units: of ranked numbers each by itself."""
+    """Return the function that computes all numbers of a measure: `several` of a `Ranked`, else the measure itself."""
     return measure.several if isinstance(measure, Ranked) else measure
 
 
@@ -56,10 +58,14 @@ def measured_by(
     sizes: np.ndarray | None = None,
     reach: tuple[float, float] | None = None,
 ) -> Measured:
-    """Return what a measure gives, with its interval over units.
+    """Return the value of a measure, with its 95 % interval over units such as sentences.
 
-    whole, without, own: statistics on all units, on all but each, and on each alone, if it is known; sizes, reach: as
-        of `Evidence`.
+    measure: a function of statistics that returns a number, or an array [unit] from statistics of single units.
+    whole: statistics on all units.
+    without: statistics on all units but one, for each unit (jackknife).
+    over: what the units are, in words.
+    own: statistics on each unit alone, or None if these are not known.
+    sizes, reach: as in `core.statistics.Evidence`.
     """
     several = single(measure)
     values, pulls = np.atleast_1d(several(whole)), pulls_on(several(without)).reshape(-1, np.size(several(whole)))
@@ -74,13 +80,13 @@ def measured_by(
 
 
 class NoVerdictError(Exception):
-    """The quantities do not decide a claim; the message is the reason."""
+    """Raised if quantities do not decide a claim; the message is the reason."""
 
 
 def layers_of_third(third: Third, layers: int) -> list[int]:
-    """List the layers (from 0) whose middle lies in this third of all `layers`.
+    """Return the layers, from 0, whose middle lies in the first, middle or last third of the depth.
 
-    Raises `NoVerdictError` for a model of fewer than three layers.
+    layers: number of layers of the model. Raises `NoVerdictError` for a model with fewer than three layers.
     """
     if layers < len(THIRDS):
         raise NoVerdictError("the model has fewer than three layers")
@@ -89,9 +95,11 @@ def layers_of_third(third: Third, layers: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Scale:
-    """The meaning of a limit from 0 to 100, where the quantity has the limit in it.
+    """The number in a quantity that takes the place of a limit, such as 90 in "score less 90 % of the baseline's".
 
-    unit: in words; number: the limit; measured: the quantity with another number in its place.
+    unit: the words after the number.
+    number: from 0 to 100.
+    measured: a function from another number to the quantity with that number.
     """
 
     unit: str
@@ -101,10 +109,13 @@ class Scale:
 
 @dataclass(frozen=True)
 class Finding:
-    """A quantity, in words and as a number, and the side of a limit on which the paper claims it to be.
+    """A quantity and the side of a limit on which the paper claims the quantity to be.
 
-    reading: what is counted, where the paper leaves it open (`in_each_reading`); unit: of the number, if it has one.
-    scale:   of a quantity that has its limit in it, such as a score less a percentage of another one.
+    quantity: the quantity in words.
+    measured: its value and interval.
+    reading: name of the reading of the paper under which the quantity is counted; empty if there is only one.
+    unit: unit of the value, such as "points", or empty.
+    scale: given if the quantity has a number in it that acts as the limit; None otherwise.
     """
 
     quantity: str
@@ -117,7 +128,11 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """HOLDS or FAILS where the whole interval is on one side of the limit, else OPEN."""
+        """HOLDS or FAILS if the whole interval lies on one side of the limit, else OPEN.
+
+        A value without an interval stands for both ends. A finding with too few units, or with an interval of no width,
+        is OPEN.
+        """
         if not self.measured.decides:
             return OPEN
         # Rounded, so that a value at the limit stays there in spite of floating-point errors.
@@ -128,14 +143,20 @@ class Finding:
 
     @property
     def p(self) -> float:
-        """The p-value of the limit, below 0.05 exactly where an interval decides; NaN without one."""
+        """The two-sided p-value of the limit, below 0.05 exactly if the interval decides.
+
+        The value is NaN if there is no p-value. The value is 1 if units are too few or the interval has no width.
+        """
         if not self.measured.decides:
             return 1.0
         return math.nan if self.measured.p_value is None else self.measured.p_value(self.limit)
 
     @property
     def same_for(self) -> str:
-        """In words the other limits with the same verdict; empty where something is compared with 0."""
+        """The other limits with the same verdict, in words.
+
+        The text is empty if the limit is 0 and no scale is given, or if there is no interval.
+        """
         if self.scale is not None:
             return self._same_on_scale(self.scale)
         low, high = self.measured.ends
@@ -147,7 +168,7 @@ class Finding:
         return f"the same for limits {over} {two_decimals(end)}"
 
     def _same_on_scale(self, scale: Scale) -> str:
-        """Say for which numbers from 0 to 100 around this one the verdict would be the same."""
+        """Return in words the numbers from 0 to 100 around the number of the scale that give the same verdict."""
 
         def differs(other: int) -> bool:
             return replace(self, measured=scale.measured(other)).verdict != self.verdict
@@ -173,7 +194,10 @@ Findings = Finding | Sequence[Finding]
 
 
 def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
-    """List the findings where the paper leaves open what is counted, by the reading: all have to decide alike."""
+    """Return all findings of all readings in one list, each with the name of its reading.
+
+    readings: by the name of a reading, one finding or several. A claim is decided only if all readings decide alike.
+    """
     return [
         replace(finding, reading=reading)
         for reading, found in readings.items()
@@ -183,7 +207,10 @@ def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
 
 @dataclass(frozen=True)
 class Quantity:
-    """The subject of a claim, in words and as a number; scale, unit: as in `Finding`."""
+    """A measured value that a claim is about.
+
+    label: the value in words. scale, unit: as in `Finding`.
+    """
 
     label: str
     measured: Measured
@@ -200,10 +227,14 @@ class Quantity:
 def beside_permuted_layers(
     label: str, statistic: Callable[[np.ndarray], np.ndarray], by_layer: np.ndarray, unit: str = ""
 ) -> Quantity:
-    """Return a statistic of numbers by layer, [..., layer], less its mean where layers are permuted.
+    """Return a statistic of numbers by layer, less its mean under random permutations of the layers, with an interval.
 
-    Heads of a layer are alike, so that layers are permuted with all their heads. The statistic also takes
-    [permutation, ..., layer].
+    label: the statistic in words.
+    statistic: a function from [..., layer] to a number, or from [permutation, ..., layer] to [permutation].
+    by_layer: the numbers, such as counts of heads, [..., layer].
+    unit: unit of the statistic, such as "points".
+
+    Heads of one layer are alike, so layers are permuted as wholes.
     """
     rng = np.random.default_rng(derive_seed(0, "layers"))
     order = rng.permuted(np.tile(np.arange(by_layer.shape[-1]), (PERMUTATIONS, 1)), axis=1)
@@ -214,14 +245,15 @@ def beside_permuted_layers(
 
 @dataclass(frozen=True)
 class Quantities:
-    """The quantities of one subject, such as a model under one partition or on one task.
+    """The quantities of one subject, a model with a partition or with a task.
 
-    A paper derives a class of its own, with a method for each kind of quantity that its claims ask for.
+    Each paper has its own subclass, with a method for each kind of quantity that its claims ask for.
 
-    by_name: each quantity by its name, such as `share.dense`; one that is not known is absent.
-    interval: a weighted sum of quantities, {name: weight}, with its interval over units of all of them; None where
-        there are no such units, and the sum of the values decides alone.
-    missing: why a quantity is not known, by its name; otherwise: why any other is not.
+    by_name: each known quantity by its name, such as `share.dense`.
+    interval: a function from {name: weight} to the weighted sum of quantities, with its interval over units. None if
+        quantities have no common units; a sum then has no interval.
+    missing: the reason why a quantity is not known, by its name.
+    otherwise: the reason for all other quantities.
     published: the paper's data, for names and limits.
     """
 
@@ -238,7 +270,7 @@ class Quantities:
         return self.by_name[name]
 
     def of_kind(self, kind: str) -> dict[str, float]:
-        """Return the values whose names begin with `kind` and a dot, by the rest of their names, in their order."""
+        """Return the values of all quantities whose names begin with `kind` and a dot, by the rest of the name."""
         start = f"{kind}."
         return {name[len(start) :]: it.value for name, it in self.by_name.items() if name.startswith(start)}
 
@@ -248,10 +280,11 @@ class Quantities:
         return Measured(sum(weight * self.by_name[name].value for name, weight in weights.items()))
 
     def quantity(self, name: str, label: str, measure: Measure | None = None, unit: str = "") -> Quantity:
-        """Return the quantity of this name for a claim. Raises `NoVerdictError` where it is not known.
+        """Return a quantity as the subject of a claim. Raises `NoVerdictError` if the quantity is not known.
 
-        measure: computes the quantity from statistics when a claim first asks for it; the value stays in `by_name`.
-            None for a quantity that is known whatever is claimed.
+        name: key in `by_name`. label: the quantity in words. unit: such as "points", or empty.
+        measure: a function that computes the quantity from statistics when a claim first asks for it; the value is then
+            stored under `name`. None for a quantity that is in `by_name` already.
         """
         if measure is not None and name not in self.by_name:
             self.by_name[name] = self.measured(measure)
@@ -260,7 +293,10 @@ class Quantities:
         return Quantity(label, self.by_name[name], unit=unit)
 
     def measured(self, measure: Measure) -> Measured:
-        """Apply a measure to the evidence that a paper's class holds. Errors as in `quantity`."""
+        """Return the value of a measure on the statistics of this subject. This base class has no statistics.
+
+        Raises `NoVerdictError`; subclasses with statistics override the method.
+        """
         raise NoVerdictError(self.otherwise)
 
     @property

@@ -41,9 +41,11 @@ def compare_files(
     repeats: Mapping[str, Sequence[str]],
     tested: Collection[str],
 ) -> Compared:
-    """Read our results, and compare them with the paper.
+    """Return the comparison of our results with the paper, read from files.
 
-    found: as in `Paper.compare`; beside, repeats, tested: as in `compare_with_clark`.
+    found: paths of our results by kind and key, as in `Paper.compare`.
+    beside: the models whose values stand next to the published ones.
+    repeats, tested: as in `comparison_table` in `papers.comparison`.
     """
     quantities = collect_all(*(found[name] for name in ("surfaces", "gradients", "fits", "divergences")), published)
     quantities |= collect_treebanks(found["relations"], found["probes"], published)
@@ -59,19 +61,22 @@ def compare_with_clark(
     repeats: Mapping[str, Sequence[str]] | None = None,
     tested: Collection[str] = tuple(BASES),
 ) -> pd.DataFrame:
-    """Return the verdicts on the paper's claims and its published values next to ours, one task after the other.
+    """Return verdicts on the paper's claims and its published values next to ours, one model and task after the other.
 
     quantities: our results by model and task, from `collect_all`, `collect_treebanks` and `collect_coreference`.
     beside: the models whose values stand next to the published ones.
     repeats, tested: as in `comparison_table` in `papers.comparison`.
 
-    The columns are `COLUMNS`. Rows of a model and task are claims, then values. Claims about a kind of task that a
-    model lacks have no task. Values of a text are those of the paper's text, means by layer
-    (`layer.{statistic}.{layer}`, from 1) or by thirds of the layers (`third.{statistic}.{third}`) if the paper's model
-    has another number of layers, and for each layer the kind of token with the most attention (`sink.{layer}`) and its
-    gradient divided by that of all tokens (`sink_gradient.{layer}`). Values of a treebank or of coreference are those
-    of Tables 1 to 3. ours, low, high, published, difference: shares of attention, nats, percent or numbers of heads, as
-    `quantity` says. Other columns are as in `guan2020.comparison.compare_with_guan`.
+    The columns are `COLUMNS`. Rows of a model and task are claims, then values. If a model has no task of some kind,
+    claims about that kind have an empty task. ours, low, high, published and difference are shares of attention, nats,
+    percent or numbers of heads, as `quantity` says. Other columns are as in `guan2020.comparison.compare_with_guan`.
+
+    Values of a treebank or of coreference are those of Tables 1 to 3. Values of a text have the ids
+    - of values in the paper's text;
+    - `layer.{statistic}.{layer}`, means by layer, from 1;
+    - `third.{statistic}.{third}`, means by thirds of the layers, if the paper's model has another number of layers;
+    - `sink.{layer}`, the kind of token with the most attention in the layer;
+    - `sink_gradient.{layer}`, the gradient for that kind of token divided by the gradient for all tokens.
     """
     theirs = dict(zip(_KINDS, (published_quantities(published), *published_language(published)), strict=True))
     claims = {kind: [claim for claim in CLAIMS if claim.about == kind.about] for kind in _KINDS}
@@ -147,7 +152,7 @@ def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> 
 
 
 def _counterpart(value: SurfaceValue) -> tuple[str, str]:
-    """Return name and label of our quantity that corresponds to a value in the paper's text."""
+    """Return the name and the label of our quantity that corresponds to a value in the paper's text."""
     label = LABELS[value.statistic]
     if value.heads is not None:
         return f"heads.{value.statistic}.above_{value.above:g}", f"heads with {label} above {value.above:g}"

@@ -45,7 +45,10 @@ _BLUE, _VERMILION, _SKY, _PURPLE, _ORANGE, _GREEN = PALETTE[:6]
 
 
 class Series(NamedTuple):
-    """A statistic of heads, with its label in legends, its colour and its marker."""
+    """A statistic of heads, with its look in a figure.
+
+    label: its text in legends.
+    """
 
     statistic: str
     label: str
@@ -95,9 +98,9 @@ _LOSSES = {
 
 @styled
 def surface_figure(statistics: Statistics, published: Statistics | None) -> Figure:
-    """Draw Figure 2, shares of attention: a dot per head in its layer (from 1), and lines of the layers' means.
+    """Draw Figure 2, shares of attention: a dot for each head in its layer, and lines of the layers' means.
 
-    published: the paper's statistics, drawn as pale lines if the model has as many layers, or None.
+    published: the paper's statistics, drawn as pale lines if the model has as many layers; None for no such lines.
     """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.5), layout="constrained")
@@ -123,9 +126,10 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
 
 @styled
 def gradient_figure(gradients: Gradients) -> Figure:
-    """Draw Figure 3: means of |dLoss / dA| by layer and kind of token, also divided by the mean over all tokens.
+    """Draw Figure 3: means of |dLoss / dA| by layer and kind of token, and the same divided by the mean over all
+    tokens.
 
-    Without gradients, the figure is a sentence that says why.
+    A is the attention of a token to a token. Without gradients, the figure is a sentence that says why.
     """
     figure = Figure(figsize=(PAGE, 0.7 if gradients.loss is None else 2.2), layout="constrained")
     if gradients.loss is None:
@@ -155,9 +159,9 @@ def gradient_figure(gradients: Gradients) -> Figure:
 
 @styled
 def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figure:
-    """Draw Figure 4, the entropy of attention in nats: a dot per head, the layers' means, and uniform attention.
+    """Draw Figure 4, the entropy of attention in nats: a dot for each head, the layers' means, and uniform attention.
 
-    published: as in `surface_figure`.
+    published: the paper's statistics, drawn as pale lines if the model has as many layers; None for no such lines.
     """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.3), layout="constrained")
@@ -269,11 +273,12 @@ _TOKEN_LINE, _TITLES, _TOKEN_SIZE = 0.125, 0.72, 6.2
 
 
 class BestHead(NamedTuple):
-    """The head that is best at a relation of words or at coreference, with its accuracy in percent.
+    """The head that is best at a dependency relation or at coreference.
 
-    phenomenon:  the paper's name of the relation, or `COREFERENCE`.
+    phenomenon: the paper's name of the relation, or `COREFERENCE`.
     layer, head: counted from 0.
-    direction:   which of two related words looks at the other (`relations.guesses.DIRECTIONS`); empty for coreference.
+    direction: which of two related words looks at the other (`relations.guesses.DIRECTIONS`); empty for coreference.
+    accuracy: in percent.
     """
 
     phenomenon: str
@@ -286,7 +291,7 @@ class BestHead(NamedTuple):
 def best_of_relations(table: pd.DataFrame) -> Iterator[BestHead]:
     """Yield the best head of each relation of Figure 5, chosen and scored on the same sentences, as in the paper.
 
-    table: the best heads of a treebank (`relations.accuracy.measure_relations`).
+    table: the best heads on a treebank, the result of `relations.accuracy.measure_relations`.
     """
     rows = chosen_and_scored_on_file(table).set_index(["annotation", "relation"])
     for relation in _DOES:
@@ -302,10 +307,10 @@ def best_of_mentions(table: pd.DataFrame) -> BestHead:
 
 
 class SentenceMap(NamedTuple):
-    """The attention of the best head for a relation or coreference, among the words of one sentence or a few.
+    """The attention of the best head for a relation or coreference, among the words of one sentence or passage.
 
-    words:     the words that are shown, with special tokens.
-    marked:    indices, in `words`, of words that have the relation, or are head words of mentions.
+    words: the words that are shown, with special tokens.
+    marked: indices, in `words`, of words that have the relation, or are head words of mentions.
     attention: [word that looks, word that is looked at] float32.
     """
 
@@ -317,9 +322,11 @@ class SentenceMap(NamedTuple):
 
 @styled
 def examples_figure(examples: Examples) -> Figure:
-    """Draw Figure 1, a panel for each pattern of attention: lines from each token on the left to those on the right.
+    """Draw Figure 1, a panel for each pattern of attention: lines from each token at the left to the tokens at the
+    right.
 
-    A line is as dark as the attention: 1 is black, since each row sums to one among the tokens shown.
+    examples: one head for each pattern, and its attention among the same tokens.
+    A line of attention 1 is black, and a line of attention 0 is not seen. A panel without a head says why.
     """
     figure = Figure(figsize=(PAGE, 0.65 + _TOKEN_LINE * len(examples.tokens)), layout="constrained")
     for axes, pattern in zip(figure.subplots(1, len(PATTERNS)), PATTERNS, strict=True):
@@ -334,9 +341,9 @@ def examples_figure(examples: Examples) -> Figure:
 
 @styled
 def sentences_figure(maps: Sequence[SentenceMap]) -> Figure:
-    """Draw Figure 5, a panel for each sentence: lines from each word to others, as dark as the attention.
+    """Draw Figure 5, a panel for each sentence: lines from each word to the other words, as dark as the attention.
 
-    Marked words, and lines from and to them, have another colour. Without a sentence, the figure says so.
+    Marked words, and lines from and to marked words, have another colour. Without a sentence, the figure says so.
     """
     rows = [maps[start : start + _PANELS] for start in range(0, len(maps), _PANELS)]
     if not rows:
@@ -421,9 +428,11 @@ _LEGEND_LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 
 
 
 def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
-    """Return a text by (layer, head), from 0: the relations or mentions at which this head is the best of its model.
+    """Return the relations at which a head is the best of its model, or coreference, as one text, by (layer, head) from
+    0.
 
-    relations, mentions: paths of tables of best heads, on treebanks and on coreference; the first of either is read.
+    relations: paths of tables of best heads on treebanks; only the first path is read.
+    mentions: paths of tables of accuracies at coreference; only the first path is read.
     """
     best_heads = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
     best_heads += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]
@@ -445,7 +454,7 @@ def divergence_figure(
 
     places, summary: coordinates of the heads and quality of the fit, as `projection.project_heads` returns them.
     behaviours: [layer, head] str, such as `next` or `sep`, as `behaviours_of` returns them.
-    best: the result of `phenomena_of_heads`; a cross marks each of its heads.
+    best: the result of `phenomena_of_heads`; a cross marks each head in the result.
     """
     kinds = max(len(set(behaviours.ravel())) + len(best), 0 if partition is None else len(partition.types))
     lines = -(-kinds // 2)
@@ -505,7 +514,6 @@ def _mark_layers(figure: Figure, axes: Axes, places: pd.DataFrame) -> None:
 
 
 def _add_bar(axes: Axes, half: float, unit: str) -> None:
-    """Draw a scale bar of a round length, with its number and unit; half: half the panel's width in this unit."""
     length = next((bar for bar in _BARS if bar <= 0.6 * half), None)
     if length is None:
         return

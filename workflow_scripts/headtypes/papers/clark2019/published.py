@@ -39,7 +39,9 @@ class TreebankData(Data):
 class DataSets(Data):
     """The data sets of the paper.
 
-    segments: texts of sections 3 and 6; treebank: trees of sections 4.2 and 5; coreference: documents of section 4.3.
+    segments: texts of sections 3 and 6.
+    treebank: trees of sections 4.2 and 5.
+    coreference: documents of section 4.3.
     """
 
     segments: str
@@ -48,12 +50,14 @@ class DataSets(Data):
 
 
 class SurfaceValue(Data):
-    """A statistic of attention in the text of section 3 of the paper.
+    """A statistic of attention that the text of section 3 of the paper mentions.
 
-    value:        the printed value; above, below: the printed limit if there is no value.
-    heads:        the number of heads beyond the limit.
-    layers:       the layers that the text names, from 1, one for each head.
-    wording:      the paper's words if there is neither a value nor a limit.
+    statistic: name of the statistic, such as "sep" or "entropy".
+    value: the printed value, if there is one.
+    above, below: the printed limit, if there is no value.
+    heads: number of heads beyond the limit, if the text counts heads.
+    layers: the layers that the text names, from 1; with `heads`, one layer for each head.
+    wording: the paper's words, if there is neither a value nor a limit.
     """
 
     id: str
@@ -70,10 +74,10 @@ class SurfaceValue(Data):
 class Digitised(Data):
     """Values that were read off the paper's released figures.
 
-    by_layer: by statistic, its mean over the heads of each layer, the first layer first.
-    uniform_entropy: the entropy of uniform attention, in nats.
-    heads_over_half: by statistic (`previous`, `next`) and layer, the values of heads with more than half of their
-        attention on this neighbouring token.
+    by_layer: by statistic, the means over the heads of each layer, the first layer first.
+    uniform_entropy: entropy of uniform attention, in nats.
+    heads_over_half: by statistic (`previous`, `next`) and layer, the values of heads that give more than half of their
+        attention to this neighbouring token.
     """
 
     place: str
@@ -83,10 +87,13 @@ class Digitised(Data):
 
 
 class RelationRow(Data):
-    """A published row of Table 1: the best head of a dependency relation, and the best offset.
+    """A published row of Table 1: the best head of a dependency relation, and the best fixed offset.
 
-    accuracy: percent of words whose syntactic head the best head guesses; baseline: the same by the best offset.
-    offset:  in words to the right.
+    head: the paper's name of the head, layer and head from 1.
+    direction: which of the two related words looks at the other.
+    accuracy: percent of words whose related word the best head finds.
+    baseline: percent of words whose related word the best offset finds.
+    offset: in words to the right.
     derived: the labels of Universal Dependencies from which our relation is derived.
     differs: what remains different in the annotation.
     """
@@ -109,7 +116,11 @@ class PublishedTable(Data, Generic[Row]):
 
 
 class CoreferenceRow(Data):
-    """A published row of Table 2: the percentage of mentions whose antecedent a system selects, by type of mention."""
+    """A published row of Table 2: percent of mentions whose antecedent a system selects, over all and by type of
+    mention.
+
+    comparable: whether the value counts the same mentions as ours.
+    """
 
     system: str
     all: float
@@ -120,7 +131,12 @@ class CoreferenceRow(Data):
 
 
 class ProbeRow(Data):
-    """A published row of Table 3: the percentage of words whose syntactic head a probe finds (`uas`)."""
+    """A published row of Table 3.
+
+    probe: a key of `SYSTEMS`, or "structural".
+    uas: percent of words whose syntactic head the probe finds (unlabelled attachment score).
+    comparable: whether the score counts directed edges, as ours do.
+    """
 
     probe: str
     uas: float
@@ -128,10 +144,11 @@ class ProbeRow(Data):
 
 
 class Behaviour(Data):
-    """A behaviour of heads in Figure 6, such as `broad`: a head has it if a statistic is above a limit.
+    """A behaviour of heads in Figure 6, such as `broad`: a head has the behaviour if a statistic is above a limit.
 
-    above:   the limit.
-    uniform: the entropy of uniform attention, in nats, that goes with the limit; the limit changes in proportion to it.
+    above: the limit.
+    uniform: entropy of uniform attention in nats for which the limit was set. The limit changes in proportion to the
+        entropy. None for a limit that never changes.
     """
 
     name: str
@@ -141,7 +158,14 @@ class Behaviour(Data):
 
 
 class Clark2019(Published):
-    """The published data of Clark et al. 2019."""
+    """The published data of Clark et al. 2019.
+
+    layers: number of layers of the paper's model.
+    data: the data sets on which the paper's values were measured.
+    surface, digitised: values in the text of section 3, and values read off figures.
+    relations, coreference, probes: Tables 1 to 3.
+    behaviours: the behaviours of Figure 6.
+    """
 
     model: str
     layers: int
@@ -159,7 +183,10 @@ class Clark2019(Published):
 
 
 def our_relation(relation: str) -> tuple[str, str]:
-    """Return annotation and name in our tables (`relations.accuracy`) of a relation, by the paper's name of it."""
+    """Return (annotation, relation), the names that a relation has in the tables of `relations.accuracy`.
+
+    relation: the paper's name of the relation, or a total over all words.
+    """
     from headtypes.analyses.relations.accuracy import POSS_OF_MARK, TOTALS
 
     if relation in TOTALS:

@@ -38,8 +38,9 @@ LONGEST_PASSAGE = 30
 class Chosen(NamedTuple):
     """A sentence, or a passage of a document, on which the best head for a relation or coreference is right.
 
-    words:  all words that the model reads.
-    shown:  indices of the words that the figure shows; marked: indices of the words that it marks.
+    words: all words that the model reads.
+    shown: indices of the words that the figure shows.
+    marked: indices of the words that the figure marks.
     """
 
     best: BestHead
@@ -51,10 +52,11 @@ class Chosen(NamedTuple):
 def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.DataFrame) -> list[Chosen]:
     """Return up to two example sentences for each relation of Figure 5.
 
-    arcs: the heads' guesses; best: the table of best heads (`relations.accuracy.measure_relations`).
+    arcs: the heads' guesses at related words.
+    best: the table of best heads, the result of `relations.accuracy.measure_relations`.
 
-    A sentence has 8 to 16 words, and the best head guesses all words of the relation right. Sentences with the most
-    words of the relation are chosen, the earlier on a tie.
+    A sentence has 8 to 16 words, and the best head finds the related word of all words that have the relation.
+    Sentences with the most words of the relation are chosen, the earlier on a tie.
     """
     kept = [sentences[index] for index in arcs.sentence]
     pairs, sentence = stanford_pairs(kept), sentence_of_word(kept)
@@ -80,13 +82,14 @@ def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.D
 def choose_passages(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, accuracies: pd.DataFrame
 ) -> list[Chosen]:
-    """Return the two passages with the most mentions whose antecedent is in the passage and guessed right.
+    """Return the two passages with the most mentions whose antecedent lies in the passage and is guessed right.
 
-    guesses: the heads' guesses; accuracies: the table of `coreference.accuracy.measure_coreference`, which says which
-        head is best among all other words.
+    guesses: the heads' guesses at antecedents.
+    accuracies: the result of `coreference.accuracy.measure_coreference`, by which the best head among all other words
+        is chosen.
 
-    A passage is one sentence or a few, of 8 to 16 words; passages of up to 30 words come last. Chosen passages do not
-    overlap. Of passages with as many mentions the shortest is chosen, then the first.
+    A passage is one sentence or a few, of 8 to 16 words; passages of up to 30 words are chosen last. Chosen passages do
+    not overlap. If several passages have equally many mentions, the shortest is chosen, then the first.
     """
     best = best_of_mentions(accuracies)
     found, _ = guessed_mentions(documents, guesses)
@@ -111,9 +114,10 @@ def choose_passages(
 
 
 def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, **settings) -> list[SentenceMap]:
-    """Run a model over the chosen sentences, and return the attention of the best head on each of them.
+    """Return the attention of the best head on each chosen sentence, from a run of the model over the sentences.
 
     settings: options of `ModelOnTask`.
+    Raises `InputError` if the model cannot read a sentence whole.
     """
     if not chosen:
         return []

@@ -84,14 +84,17 @@ _PUBLISHED_1 = [
 def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], published: Clark2019) -> pd.DataFrame:
     """Return Clark's Table 1: the best head and the best offset of each relation, with the published values.
 
-    best:   tables of `relations.accuracy.measure_relations`, by model and treebank.
+    best: results of `relations.accuracy.measure_relations`, by model and treebank.
     beside: the models whose rows also have the published values, if head and offset are chosen and scored as in the
         paper.
 
     The columns are `_TABLE_1`. Rows of one model and treebank are the paper's relations in its order, other derived
-    relations, totals, and the treebank's own labels, the most frequent first. paper: the paper's name of the relation.
-    head: counted from 1, empty if halves choose different heads. derived: the labels from which the relation is
-    derived. differs: what differs in the annotation. remark: on the published values.
+    relations, totals, and the treebank's own labels, the most frequent first.
+    - paper: the paper's name of the relation;
+    - head: layer and head from 1, empty if halves choose different heads;
+    - derived: the labels from which the relation is derived;
+    - differs: what differs from the paper's annotation;
+    - remark: on the published values.
     """
     of_paper = {our_relation(row.relation): row for row in published.relations.rows}
     theirs = pd.DataFrame(
@@ -127,11 +130,13 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
 
 
 def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """Yield Table 1 as pages show it, one for each model and treebank; table: the result of `relations_table`.
+    """Yield Table 1 as pages show it, a table for each model and treebank.
+
+    table: the result of `relations_table`.
 
     A row is a head and an offset that are chosen and scored as in the paper. Columns that begin with `there_` are
-    scores of the same choice on other sentences. The short form leaves out the treebank's own labels if there are
-    derived relations, but keeps the row of all words.
+    scores of the same choice on other sentences. If there are derived relations, the short form leaves out the
+    treebank's own labels, but keeps the row of all words.
     """
     # An empty cell of CSV.
     for (model, task), section in table.fillna({"left_out": "", "paper": ""}).groupby(TASK_KEYS, sort=False):
@@ -208,13 +213,14 @@ _SHOWN_2 = [
 def coreference_table(
     accuracies: Mapping[Key, pd.DataFrame], beside: Collection[str], published: Clark2019
 ) -> pd.DataFrame:
-    """Return Clark's Table 2: how often the best heads and the baselines select an antecedent.
+    """Return Clark's Table 2: how often the best heads and the baselines select an antecedent, in percent.
 
-    accuracies: tables of `coreference.accuracy.measure_coreference`, by model and task.
+    accuracies: results of `coreference.accuracy.measure_coreference`, by model and task.
     beside: the models whose rows also have the published values.
 
     The columns are `_TABLE_2`: those of `measure_coreference`, with heads counted from 1. The published best head
-    stands next to ours on all three readings of its candidates, since the paper does not say which is its own.
+    stands next to ours under all three readings of the candidates, since the paper does not say which words are
+    candidates.
     """
     theirs = {(row.system, type_): getattr(row, type_) for row in published.coreference.rows for type_ in _TYPES}
     tables = []
@@ -236,7 +242,9 @@ def coreference_table(
 
 
 def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """Yield Table 2 as pages show it, one for each model and task; table: the result of `coreference_table`.
+    """Yield Table 2 as pages show it, a table for each model and task.
+
+    table: the result of `coreference_table`.
 
     A row is a system, a reading of a head's candidates, and a way of choosing the head.
     """
@@ -338,13 +346,17 @@ def probes_table(
 ) -> pd.DataFrame:
     """Return Clark's Table 3: the unlabelled attachment scores of probes and baselines, in percent.
 
-    scores: tables of `scores.measure_probes`, by model and treebank; probes: what `train_probes` returns, likewise.
+    scores: results of `scores.measure_probes`, by model and treebank.
+    probes: results of `train_probes`, by model and treebank.
     beside: the models whose rows also have the published values.
 
-    The columns are `_TABLE_3`. uas: the mean over random starts, with its interval over sentences (low, high). least,
-    most: the scores of the worst and of the best start. starts: their number, empty for what is not trained.
-    training_sentences, sentences: the numbers of sentences that were learnt from, and scored. known_words: percent of
-    the scored words that have a vector. remark: on the published value.
+    The columns are `_TABLE_3`:
+    - uas: mean over random starts, with its interval over sentences (low, high);
+    - least, most: scores of the worst and of the best start;
+    - starts: number of random starts, empty for a system that is not trained;
+    - training_sentences, sentences: numbers of sentences that were learnt from, and scored;
+    - known_words: percent of the scored words that have a vector;
+    - remark: on the published value.
     """
     theirs = {row.probe: row for row in published.probes.rows}
     rows = []

@@ -40,10 +40,11 @@ def compare_files(
     repeats: Mapping[str, Sequence[str]],
     tested: Collection[str],
 ) -> Compared:
-    """Read our results, and compare them with the paper.
+    """Return the comparison of our results with the paper, read from files.
 
-    found: as in `Paper.compare`; partitions, ablations: as the paper's `spec` returns them; repeats, tested: as in
-        `comparison_table` in `papers.comparison`.
+    found: paths of our results by kind and key, as in `Paper.compare`.
+    partitions, ablations: mappings, as the paper's method `spec` returns them.
+    repeats, tested: as in `comparison_table` in `papers.comparison`.
     """
     read = read_each(read_partition, found["partitions"])
     described = {(entry["model"], entry["partition"]): entry for entry in partitions}
@@ -72,17 +73,20 @@ def compare_with_guan(
     repeats: Mapping[str, Sequence[str]] | None = None,
     tested: Collection[str] = tuple(BASES),
 ) -> pd.DataFrame:
-    """Return the verdicts on the paper's claims and its published values next to ours, one partition after the other.
+    """Return verdicts on the paper's claims and its published values next to ours, one partition after the other.
 
     quantities: our results by model and partition (`quantities.collect_quantities`).
-    rows: the row of the paper's Table 1 next to which each model stands, by model and partition, or None.
+    rows: by model and partition, the row of the paper's Table 1 next to which the model stands, or None.
     repeats, tested: as in `comparison_table` in `papers.comparison`.
 
-    The columns are `COLUMNS`. kind: claim, figure (a value), or either with `over models`. id: the claim's, or
-    share.{type}, stability.{k}.{halves}, {condition}.{metric}, {condition}.drop_{metric}. ours, low, high, published,
-    difference (ours less published): percent or points; of a claim, the numbers that decide it. verdict_holm, p_holm:
-    corrected for the number of claims. remark: how the published value contradicts others. doubtful: types of the row
-    whose name is doubtful.
+    The columns are `COLUMNS`:
+    - kind: claim, figure (a value), or either with `over models`;
+    - id: of the claim, or share.{type}, stability.{k}.{halves}, {condition}.{metric}, {condition}.drop_{metric};
+    - ours, low, high, published, difference (ours less published): percent or points; of a claim, the number that
+    decides;
+    - verdict_holm, p_holm: corrected for the number of claims;
+    - remark: how the published value contradicts other values;
+    - doubtful: types of the row whose name is doubtful.
     """
     subjects = []
     for key, ours in quantities.items():

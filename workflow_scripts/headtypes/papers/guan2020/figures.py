@@ -68,7 +68,7 @@ _COLUMNS = "distance bin (0: the nearest), the token itself, special tokens"
 def typical_heads(partition: Partition, type_name: str) -> np.ndarray:
     """Return layer and head, from 0, of the two heads of a type with the largest silhouette: [head, 2] int.
 
-    Heads of equal silhouette, or without one, are in order of layer and head. A type of one head has one row.
+    Heads of equal silhouette, or without a silhouette, are in order of layer and head. A type of one head has one row.
     """
     heads = partition.table[partition.table["type"] == type_name]
     first = heads.sort_values("silhouette", ascending=False, kind="stable", na_position="last")
@@ -76,7 +76,10 @@ def typical_heads(partition: Partition, type_name: str) -> np.ndarray:
 
 
 def column_labels(columns: int) -> list[str]:
-    """Return a label for each column of a head feature; of many bins only some have a number, others are empty."""
+    """Return a label for each column of a head feature: numbers of bins, the token itself, special tokens.
+
+    columns: number of columns. Among many bins only some have a number, and other labels are empty.
+    """
     bins = columns - len(SELF_AND_SPECIAL)
     step = -(-bins // _NUMBERED)
     numbers = [str(bin) if bin % step == 0 else "" for bin in range(bins)]
@@ -85,9 +88,9 @@ def column_labels(columns: int) -> list[str]:
 
 @styled
 def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition) -> Figure:
-    """Draw Figure 1, a column per type: maps of its two most typical heads, and a box plot of its heads' features.
+    """Draw Figure 1, a column for each type: maps of its two most typical heads, and a box plot of its heads' features.
 
-    maps:     attention on one sample; of more than some 25 tokens, not every token has a label.
+    maps: attention on one sample; of more than some 25 tokens, not every token has a label.
     features: [layer * head, column] head features: bins 0..N-1, and `SELF_AND_SPECIAL`.
     """
     labels, styles = type_labels(partition), type_styles(partition.types)
@@ -123,7 +126,10 @@ def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition
 
 
 def draw_map(axes: Axes, attention: np.ndarray, tokens: list[str], inches: float) -> AxesImage:
-    """Draw a head's attention [query, key], queries downwards, with as many tokens as fit into `inches`, the side."""
+    """Draw a head's attention [query, key], queries downwards, with labels for as many tokens as fit.
+
+    inches: side of the map.
+    """
     image = axes.imshow(attention, cmap=ATTENTION_COLOURS, norm=attention_scale(), interpolation="auto")
     # Every token has a label, or every second, third, ..., as fits; and so has the last, at which heads often look.
     step = max(1, int(np.ceil(len(tokens) * _TOKEN / (inches * 72 * 1.1))))
@@ -137,7 +143,6 @@ def draw_map(axes: Axes, attention: np.ndarray, tokens: list[str], inches: float
 
 
 def _add_axes(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
-    """Add axes to a figure that is as wide as a page; all sizes in inches, from its upper left corner."""
     whole = figure.get_figheight()
     return figure.add_axes((left / PAGE, 1 - (top + height) / whole, width / PAGE, height / whole))
 
@@ -168,7 +173,10 @@ _MAP_SHARE, _FRAME_SHARE = 0.86, 0.045
 
 @styled
 def projection_figure(places: pd.DataFrame, partition: Partition) -> Figure:
-    """Draw Figure 2: each head at its coordinates (`clustering.embed_heads`), in the colour and marker of its type."""
+    """Draw Figure 2: each head at its t-SNE coordinates, in the colour and with the marker of its type.
+
+    places: the result of `clustering.embed_heads`.
+    """
     figure = Figure(figsize=(COLUMN, 2.8 + legend_height(type_labels(partition), 2)), layout="constrained")
     axes = figure.subplots()
     scatter_types(axes, places, partition, 14)
@@ -181,7 +189,7 @@ def projection_figure(places: pd.DataFrame, partition: Partition) -> Figure:
 
 @styled
 def layers_figure(partition: Partition) -> Figure:
-    """Draw Figure 3, a stacked column per layer (counted from 1): the number of heads of each type."""
+    """Draw Figure 3, a stacked column for each layer, from 1: the number of heads of each type."""
     layers, heads = partition.shape
     labels, styles = type_labels(partition), type_styles(partition.types)
     figure = Figure(figsize=(COLUMN, 2.1 + legend_height(labels, 2)), layout="constrained")
@@ -198,7 +206,10 @@ def layers_figure(partition: Partition) -> Figure:
 
 @styled
 def atlas_figure(maps: AttentionMaps, partition: Partition) -> Figure:
-    """Draw Figure 5, the map of every head in the frame of its type: layers downwards, heads to the right, from 1."""
+    """Draw Figure 5, the map of every head in the frame of its type: layers downwards, heads to the right, from 1.
+
+    maps: attention of all heads on one sample.
+    """
     layers, heads = partition.shape
     labels, styles = type_labels(partition), type_styles(partition.types)
     around = _ABOVE + legend_height(labels, _LEGEND_COLUMNS) + _AXIS
@@ -279,13 +290,14 @@ _MIDDLE = {"va": "center_baseline"}
 
 @styled
 def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> Figure:
-    """Draw Figure 4, a panel per model with a row per layer, whose bars are numbers of heads of each type.
+    """Draw Figure 4, a panel for each model with a bar for each layer, divided into the numbers of heads of each type.
 
     partitions: by the model's name, in the order of the panels.
-    parents:    the model that each one was fine-tuned from, or None; a parent that is not drawn does not count.
+    parents: the model from which each model was fine-tuned, or None; a parent that is not drawn does not count.
 
-    A strip shows the percent of each layer's heads that keep their parent's cluster. Above a panel stand, in bold,
-    clusters whose name differs from that of the matched cluster in the parent, and types with a doubtful name.
+    A strip shows the percent of each layer's heads that keep the cluster of the parent. Text above a panel names, in
+    bold, clusters whose name differs from the name of the matched cluster in the parent, and types with a doubtful
+    name.
     """
     models, parents = list(partitions), {name: parents[name] for name in partitions if parents[name] in partitions}
     labels = {name: name for name in order_types(name for partition in partitions.values() for name in partition.types)}
@@ -340,7 +352,6 @@ def _tallness(partition: Partition) -> float:
 def _notes(
     model: str, partitions: Mapping[str, Partition], parent: str | None, inches: float
 ) -> list[tuple[str, dict]]:
-    """Return lines above a panel and how each is drawn: renamed clusters in bold, doubtful types in grey."""
     partition, renamed, doubts = partitions[model], [], []
     if parent:
         match = match_clusters(partition, partitions[parent])
@@ -375,9 +386,12 @@ def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyl
 def _stack_types(
     draw: Callable, start: str, partition: Partition, styles: Mapping[str, TypeStyle], **look
 ) -> list[tuple[str, int, int, int]]:
-    """Draw a stacked bar per layer, with a part per type, and return type, layer, start and number of heads of each.
+    """Draw a stacked bar for each layer, with a part for each type, and return (type, layer, start, heads) of each
+    part.
 
-    draw: `Axes.bar` or `Axes.barh`; start: its argument for where a part begins; look: further arguments of it.
+    draw: `Axes.bar` or `Axes.barh`.
+    start: name of the argument of `draw` for the start of a part, "bottom" or "left".
+    look: further arguments of `draw`.
     """
     parts, ends = [], np.zeros(partition.shape[0], dtype=int)
     layers = np.arange(1, len(ends) + 1)

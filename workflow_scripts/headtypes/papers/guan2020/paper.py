@@ -47,8 +47,10 @@ def tabulate_types(plan: Plan) -> dict:
 
 @stage(calls="papers.guan2020.tables:run_ablations")
 def tabulate_ablations(plan: Plan) -> dict:
-    """Return the spec: a mapping for each row of Tables 2 and 3, and (model, partition, condition, baseline's name) for
-    each row with random heads.
+    """Return the spec of Tables 2 and 3.
+
+    rows: a mapping for each row.
+    controls: (model, partition, condition, name of the baseline) for each row with random heads.
     """
     rows = [
         {
@@ -289,7 +291,6 @@ class _Guan2020(Paper):
         }
 
     def spec(self, plan: Plan) -> dict:
-        """Return a mapping for each judged partition, and a mapping for each ablation with its operations."""
         partitions = [
             {
                 "model": partition.model,

@@ -11,9 +11,10 @@ MAIN_MODEL = "squad"
 
 
 class PublishedCondition(Data):
-    """A published ablation and its scores in percent.
+    """A published ablation, with its scores in percent.
 
-    table:      its number in the paper, 2 or 3.
+    id: number of the condition in the paper.
+    table: number of the table in the paper, 2 or 3.
     operations: operation by type, without the types that are kept.
     """
 
@@ -32,14 +33,19 @@ class PublishedShares(Data):
 
 
 class PublishedStability(Data):
-    """The published stability in percent, by the data on which a model was trained."""
+    """The published stability of the clustering in percent, by the data on which a model was trained."""
 
     place: str
     models: dict[str, float]
 
 
 class Guan2020(Published):
-    """The published data of Guan et al. 2020."""
+    """The published data of Guan et al. 2020.
+
+    task: the data on which the paper's values were measured.
+    conditions: rows of Tables 2 and 3.
+    shares: shares of the types. stability: stability of the clustering, Table 1.
+    """
 
     task: str
     conditions: list[PublishedCondition]
@@ -55,9 +61,10 @@ class Guan2020(Published):
         return next(condition for condition in self.conditions if not condition.operations)
 
     def condition_with(self, operations: Mapping[str, str]) -> PublishedCondition | None:
-        """Return the published condition with these operations by type or head, or None.
+        """Return the published condition with these operations, or None.
 
-        Types with the operation `keep` do not count, but single heads with it do.
+        operations: operation by type or head. Types with the operation `keep` do not count, but single heads with
+            `keep` do.
         """
         wanted = {
             target: operation for target, operation in operations.items() if operation != "keep" or head_of(target)

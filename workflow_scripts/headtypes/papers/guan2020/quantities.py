@@ -72,12 +72,18 @@ _MISSING = {
 
 @dataclass(frozen=True)
 class Model(Quantities):
-    """Quantities of a model under a partition; methods raise `NoVerdictError` where what they need is not known."""
+    """Quantities of a model under a partition.
+
+    Methods raise `NoVerdictError` if a quantity that they need is not known.
+    """
 
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
 
     def left(self, condition: int, percent: int) -> Quantity:
-        """Return exact match under a condition, less so many percent of the baseline's."""
+        """Return exact match under a condition less `percent` percent of the baseline's exact match, in points.
+
+        condition: number of the condition in the paper.
+        """
 
         def beside(percent: int) -> Measured:
             return self._weighted_score({condition: 1.0, self._baseline: -percent / 100})
@@ -93,14 +99,19 @@ class Model(Quantities):
         return Quantity(f"drop of exact match with {self._name(condition)}", measured, unit="points")
 
     def drop_beyond(self, condition: int, *others: int) -> Quantity:
-        """Return a condition's drop less the sum of the drops of others, in which the baseline may cancel out."""
+        """Return the drop of exact match under a condition, less the sum of the drops under other conditions, in
+        points.
+
+        condition, others: numbers of conditions in the paper. With one other condition, the baseline cancels out.
+        """
         weights = {self._baseline: 1.0 - len(others), condition: -1.0, **dict.fromkeys(others, 1.0)}
         named = join(f"that with {self._name(other)}" for other in others)
         measured = self._weighted_score(weights)
         return Quantity(f"drop of exact match with {self._name(condition)} less {named}", measured, unit="points")
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
-        """Return the percentage of a type's heads in a third of the layers, less the largest of another third.
+        """Return the percentage of a type's heads in a third of the layers, less the largest in another third, in
+        points.
 
         The mean of the same number over permutations of the layers is subtracted.
         """
@@ -113,7 +124,9 @@ class Model(Quantities):
         return beside_permuted_layers(label, beyond, self.layout([type_name])[0], "points")
 
     def stability(self, k: int) -> dict[str, Quantity]:
-        """Return the stability of clusterings into k clusters, by what was halved: heads, samples or pairs of both."""
+        """Return the stability of clusterings into k clusters in percent, by what was halved: heads, samples or pairs
+        of both.
+        """
         self.check_number_of_types()
         if not (stability := self.of_kind(f"stability.{k}")):
             raise NoVerdictError("stability was not measured")
@@ -121,20 +134,28 @@ class Model(Quantities):
         return {half: Quantity(f"{label} {half}", Measured(value), unit="%") for half, value in stability.items()}
 
     def consistency(self) -> Quantity:
-        """Return Cohen's kappa of the clusters of heads and those that heads on single samples are nearest to."""
+        """Return Cohen's kappa of two clusterings: of heads over all samples, and of heads on single samples.
+
+        A head on a single sample belongs to the nearest cluster.
+        """
         own = self.quantity("own_cluster", "").measured.value / 100
         chance = sum((share / 100) ** 2 for share in self.of_kind("share").values())
         label = f"kappa of the cluster of a head and of it on a sample, which are the same in {100 * own:.2f} percent"
         return Quantity(label, Measured((own - chance) / (1 - chance)))
 
     def check_number_of_types(self) -> None:
-        """Raise `NoVerdictError` where the partition has not as many types as the paper's."""
+        """Raise `NoVerdictError` if the partition has not as many types as the paper's partition."""
         wanted = len(self.published.shares.types)
         if len(self.types) != wanted:
             raise NoVerdictError(f"the partition has {len(self.types)} types, not {wanted}")
 
     def layout(self, types: Sequence[str], kind: str = "heads") -> np.ndarray:
-        """Return the numbers of heads, [type, layer], of the types and, last, of all others, unless there are none."""
+        """Return numbers of heads, [type, layer]: a row for each of `types`, then one row for all other types, if there
+        are any.
+
+        kind: beginning of the quantities' names, "heads" or `family.{model}.heads`.
+        Raises `NoVerdictError` if a type is not known.
+        """
         heads: dict[str, list[int]] = defaultdict(list)
         for name, count in self.of_kind(kind).items():
             heads[name.partition(".")[2]].append(int(count))
@@ -144,7 +165,12 @@ class Model(Quantities):
         return np.array([*(heads[name] for name in types), *([np.sum(others, axis=0)] if others else [])])
 
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return the layouts, by model, of those that stand beside the models of Table 1."""
+        """Return the numbers of heads (`layout`), by model, in models of this run that stand for models of the paper's
+        Table 1.
+
+        models: names in Table 1.
+        Raises `NoVerdictError` if a model is missing, or if a type of `types` has a doubtful name in a model.
+        """
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")
         missing = [model for model in models if not self.of_kind(f"family.{model}")]
@@ -161,7 +187,11 @@ class Model(Quantities):
         return self.published.baseline.id
 
     def _weighted_score(self, weights: Mapping[int, float]) -> Measured:
-        """Return a weighted sum of exact matches, by condition; one of weight 0 need not have been evaluated."""
+        """Return the sum of exact match under conditions times weights, in percent.
+
+        weights: by number of the condition in the paper; a condition of weight 0 need not have been evaluated.
+        Raises `NoVerdictError` if another condition was not evaluated, or if the model answers nothing correctly.
+        """
         ids = {condition: f"{condition}.exact_match" for condition, weight in weights.items() if weight}
         if not any(f"{condition.id}.exact_match" in self for condition in self.published.conditions):
             raise NoVerdictError("the model was not evaluated on questions")
@@ -179,19 +209,29 @@ class Model(Quantities):
 
 
 def by_thirds(by_layer: np.ndarray) -> np.ndarray:
-    """Sum over the layers of each third, [..., third]; errors as in `layers_of_third`."""
+    """Return sums over the first, middle and last third of the layers, [..., third], from numbers by layer, [...,
+    layer].
+
+    Raises `NoVerdictError` if there are fewer than three layers.
+    """
     of_thirds = [layers_of_third(third, by_layer.shape[-1]) for third in THIRDS]
     return np.stack([by_layer[..., layers].sum(axis=-1) for layers in of_thirds], axis=-1)
 
 
 def beyond_others(thirds: np.ndarray, third: Third) -> np.ndarray:
-    """Return the value of a third, [..., third], less the largest of another one."""
+    """Return the value of one third less the largest value of another third, [...].
+
+    thirds: [..., third].
+    """
     number = THIRDS.index(third)
     return thirds[..., number] - np.delete(thirds, number, axis=-1).max(axis=-1)
 
 
 def name_operations(operations: Mapping[str, str], doubtful: Sequence[str] = ()) -> str:
-    """Describe a condition, such as "zero dense+vertical"; doubtful types in brackets."""
+    """Return a condition in words, such as "zero dense+vertical".
+
+    operations: operation by type or head. doubtful: types that are set in brackets.
+    """
     types: dict[str, list[str]] = {}
     for name, operation in operations.items():
         types.setdefault(operation, []).append(bracket(name, doubtful))
@@ -203,7 +243,11 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 
 
 class ScoredAnswers(NamedTuple):
-    """The answers of a model under a partition: `intervals.Scored.sum` of a metric, and how many they are."""
+    """The answers of a model under a partition.
+
+    weighted_sum: the method `intervals.Scored.sum`, with the metric as its first argument.
+    n_questions: number of answers.
+    """
 
     weighted_sum: Callable[[str, Mapping[str, float], str | None], Measured]
     n_questions: int
@@ -219,12 +263,14 @@ def collect_quantities(
     parents: Mapping[Key, Partition | None] = MappingProxyType({}),
     families: Mapping[Key, Mapping[str, Partition]] = MappingProxyType({}),
 ) -> dict[Key, Model]:
-    """Return the quantities of every model and partition.
+    """Return the quantities of every model and partition, in the order of `partitions`.
 
-    partitions: by model and name of the partition; the order of the result.
-    answers: by the same, as `read_answers` gives them; rows: their evaluations, as for `numbered_conditions`.
-    stabilities: by partition, as `read_stabilities` gives them.
-    parents: by partition, that of the model's parent, if any; families: as `models_beside` gives them.
+    All mappings but `rows` are by model and partition.
+    answers: as `read_answers` returns them.
+    rows: mappings, one for each evaluation, as for `numbered_conditions`.
+    stabilities: as `read_stabilities` returns them.
+    parents: partition of the model's parent, or None.
+    families: as `models_beside` returns them.
     """
     conditions, collected = numbered_conditions(rows, published), {}
     for key, partition in partitions.items():
@@ -247,7 +293,10 @@ def collect_quantities(
 
 
 def published_quantities(published: Guan2020, row: str | None = None) -> Model:
-    """Return the paper's own numbers; row: that of its Table 1 beside which the model at hand stands, if any."""
+    """Return the paper's own numbers.
+
+    row: the row of the paper's Table 1 whose stability is taken, or None for no stability.
+    """
     values = {f"{row.id}.{metric}": getattr(row, metric) for row in published.conditions for metric in METRICS}
     values |= {f"share.{name}": share for name, share in published.shares.types.items()}
     if row is not None:
@@ -256,9 +305,10 @@ def published_quantities(published: Guan2020, row: str | None = None) -> Model:
 
 
 def numbered_conditions(rows: Iterable[Mapping], published: Guan2020) -> dict[Key, dict[int, str]]:
-    """Return by model and partition the config's name of each of the paper's conditions, by its number.
+    """Return the config's name of each of the paper's conditions, {(model, partition): {number in the paper: name}}.
 
-    rows: one per evaluation: model, partition, condition (as evaluated) and operations; the first of equals counts.
+    rows: mappings, one for each evaluation: model, partition, condition (name with its reading) and operations. If
+        several evaluations have the same operations, the first is taken.
     """
     named: dict[Key, dict[int, str]] = defaultdict(dict)
     for row in rows:
@@ -270,8 +320,11 @@ def numbered_conditions(rows: Iterable[Mapping], published: Guan2020) -> dict[Ke
 def _sums(
     weighted_sum: Callable[..., Measured], conditions: Mapping[int, str], baseline: int
 ) -> Callable[[Mapping[str, float]], Measured]:
-    """Return weighted sums of scores by the names of quantities; conditions: the config's names by the paper's
-    numbers.
+    """Return a function from {name of a quantity: weight} to the weighted sum of scores.
+
+    weighted_sum: as in `ScoredAnswers`.
+    conditions: the config's name of each condition, by its number in the paper.
+    baseline: number of the baseline in the paper.
     """
 
     def of_sum(weights: Mapping[str, float]) -> Measured:
@@ -299,9 +352,10 @@ def _kept(partition: Partition, parent: Partition) -> dict[str, Measured]:
 
 
 def read_answers(scores: Mapping[tuple[str, str, str], StrPath]) -> dict[Key, ScoredAnswers]:
-    """Read the answers of every model that answers questions; scores: files by model, partition and condition.
+    """Return the answers of every model that answers questions, by model and partition.
 
-    A task of sentence pairs has no exact match, and an F1 of another kind.
+    scores: paths of scores by model, partition and condition.
+    A task of sentence pairs is left out: such a task has no exact match, and an F1 of another kind.
     """
     by_partition: dict[Key, dict[str, StrPath]] = defaultdict(dict)
     for (model, partition, condition), path in scores.items():
@@ -323,11 +377,14 @@ def _by_metric(scores: Mapping[str, pd.DataFrame]) -> Callable[..., Measured]:
 def read_stabilities(
     partitions: Mapping[Key, Partition], stabilities: Mapping[Key, StrPath], numbers: Mapping[Key, StrPath]
 ) -> dict[Key, dict[str, Measured]]:
-    """Read the stability of each clustering and of others like it: quantities, as `model` names them.
+    """Return quantities of the stability of each partition, by their names.
 
-    stabilities, numbers: both files of `cluster_heads`, by partition.
-    Returns by partition: its stability and that of clusterings that differ from it in k alone, gaps between its heads,
-    pairs that are nearest to their own cluster, and the agreement of k-means and each Gaussian mixture with its k.
+    stabilities, numbers: paths of files of `cluster_heads`, by model and partition: stability, and numbers of types.
+    The quantities are
+    - the stability of the clustering, and of clusterings that differ from it in k alone;
+    - gaps between heads;
+    - the share of pairs of a head and a sample that are nearest to the head's own cluster;
+    - the agreement of k-means with each Gaussian mixture of the same k.
     """
     found = {}
     for key, path in stabilities.items():
@@ -350,11 +407,13 @@ def read_stabilities(
 
 
 def models_beside(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
-    """Return beside each partition of the paper's main model those made in the same way of all models of its Table 1.
+    """Return, for each partition of the paper's main model, partitions of all models of Table 1 by the same clustering.
 
-    partitions: model, partition, method, k and published (the model's name in Table 1, or None) of each, in the
-        config's order. A model's partition on the same task is taken, else its first: a fine-tuned model is read on its
-        own task, though the paper does not say on which it read its models.
+    partitions: mappings in the config's order: model, partition, method, k and published (name in Table 1, or None).
+    read: the partitions' contents, by model and partition.
+    The result is {(model, partition): {name in Table 1: partition}}. If a model has several such partitions, one of the
+    same name is taken, else the first. A fine-tuned model is read on its own task, since the paper does not say on
+    which task its models were read.
     """
     partitions, families = list(partitions), {}
     for main in partitions:

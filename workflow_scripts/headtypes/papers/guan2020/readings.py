@@ -28,14 +28,16 @@ def readings_table(
     answers: Mapping[Key, ScoredAnswers],
     published: Guan2020,
 ) -> pd.DataFrame:
-    """Judge the paper's claims on answers under every reading.
+    """Return verdicts on the paper's claims on answers under every reading of its text on ablation.
 
-    rows: one per evaluation: model, partition, condition (as evaluated), base (the condition itself), reading (None for
-        the config's own) and operations.
-    readings: the further readings. A condition that one cannot change counts there as under the config's own.
-    answers: by partition, as `quantities.read_answers` gives them.
-    returns a row per model, partition, claim and reading, of the claims that answers decide under some reading: columns
-      as in the comparison, the claim's text as `claim`, and depends (whether the readings differ in the verdict).
+    rows: mappings, one for each evaluation: model, partition, condition (as evaluated), base (the condition without its
+        reading), reading (None for the config's own) and operations.
+    readings: the further readings. A condition that a reading cannot change counts as under the config's own reading.
+    answers: by model and partition, as `quantities.read_answers` returns them.
+
+    A row is a model, partition, claim and reading; claims that answers decide under no reading are left out. The
+    columns are those of the comparison, with the claim's text as `claim`, and depends (whether readings differ in the
+    verdict).
     """
     judged, theirs = [], published_quantities(published)
     for reading in (None, *readings):
@@ -57,7 +59,10 @@ def readings_table(
 
 
 def readings_page(table: pd.DataFrame) -> str:
-    """Write the table as Markdown: per model and partition, first the claims that depend on the reading."""
+    """Return the table as a page in Markdown, a section for each model and partition.
+
+    table: the result of `readings_table`. Claims whose verdict depends on the reading come first.
+    """
     parts = [
         f"{OWN_READING} is the config's own reading; `readings` in the config says what the others change. Claims that "
         "no reading changes are listed below those that depend on it. Verdicts are not corrected for their number."
@@ -89,7 +94,10 @@ def _under(rows: list[dict], reading: str | None) -> list[dict]:
 
 
 def under_every_reading(compared: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
-    """Return the comparison with those verdicts open that are not the same under every reading that gives one."""
+    """Return the comparison with verdicts set to open if readings that give a verdict do not agree.
+
+    compared: the result of `comparison_table`. readings: the result of `readings_table`.
+    """
     judged = readings[readings["verdict"] != NO_VERDICT].groupby(["model", "partition", "id"])
     by_reading = {key: dict(zip(rows["reading"], rows["verdict"], strict=True)) for key, rows in judged}
     compared = compared.copy()

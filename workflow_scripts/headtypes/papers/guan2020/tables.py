@@ -54,13 +54,17 @@ def stability_table(
 
     rows: a mapping for each clustering: model, partition, published (the paper's row for this model, or None) and
         samples_asked, the number of samples in the config.
-    partitions, stabilities, samples: by model and partition, the heads' types, the contents of the file of stability,
-        and the number of samples that were taken.
+    partitions: by model and partition, the heads' types.
+    stabilities: by model and partition, the contents of the file of stability.
+    samples: by model and partition, the number of samples that were taken.
 
-    The columns are model, partition, published_stability, {heads,samples,pairs}_all_agree (the paper's one value is one
-    of these; NaN if pairs were not clustered), the same with _pairwise, own_cluster, gaps_p (the larger p-value of the
-    two dips of `types.gaps`, small if there are gaps between heads), share_{type}, doubtful (types with a doubtful
-    name), samples and samples_asked.
+    The columns are
+    - model, partition, published_stability;
+    - heads_all_agree, samples_all_agree, pairs_all_agree: the paper's one value is one of these; NaN if not clustered;
+    - heads_pairwise, samples_pairwise, pairs_pairwise: mean agreement of two clusterings;
+    - own_cluster: share of pairs of a head and a sample that are nearest to the head's cluster;
+    - gaps_p: the larger p-value of the two dips of `types.gaps`, small if there are gaps between heads;
+    - share_{type}; doubtful: types with a doubtful name; samples; samples_asked.
     """
     table = []
     for row in rows:
@@ -81,7 +85,10 @@ def stability_table(
 
 
 def reservations(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each row of Table 1 with few samples, or without gaps between its heads."""
+    """Return sentences on rows of Table 1: too few samples, or no gaps between heads.
+
+    table: the result of `stability_table`.
+    """
     found = []
     for row in table.itertuples():
         where = f"{row.model}, {row.partition}"
@@ -142,7 +149,10 @@ def stability_shown(table: pd.DataFrame) -> Table:
 
 
 def with_published(table: pd.DataFrame, published: Guan2020) -> pd.DataFrame:
-    """Return Table 1 with the paper's shares as its last row, if it has the paper's types and published stability."""
+    """Return Table 1 with the paper's shares as a last row.
+
+    table: the result of `stability_table`, unchanged if it has no type or no published stability of the paper.
+    """
     paper = {f"share_{name}": share for name, share in published.shares.types.items() if f"share_{name}" in table}
     if not paper or table["published_stability"].isna().all():
         return table
@@ -214,21 +224,23 @@ def ablation_table(
 ) -> pd.DataFrame:
     """Return Tables 2 and 3 of Guan et al. 2020 in one: scores in percent, drops from the baseline in points.
 
-    A loss is in nats per token, and its drop is its rise (`Metric`).
+    A loss is in nats per token, and the drop of a loss is its rise (`Metric`).
 
     rows: a mapping for each evaluation: model, partition, condition, operations {type or head: operation}, questions
         and control_questions (numbers of inputs in the config, None for all), and published (the paper's row for this
         model, or None).
-    metrics, controls: by model, partition and condition, the contents of `metrics.json`, and the drops of random heads
-        (`control_drops.control_drops`).
-    intervals: by model and partition, the table of `intervals.condition_intervals`.
+    metrics: by model, partition and condition, the contents of `metrics.json`.
+    intervals: by model and partition, the result of `intervals.condition_intervals`.
+    controls: by model, partition and condition, the drops of random heads (`control_drops.control_drops`).
 
-    A row is an evaluation; the paper's conditions come first. The columns are model, partition, table (2 or 3), id (the
-    paper's, or NaN), condition, heads (number of heads that a condition changes), operation_{type or head}, and for
-    each metric: {metric}, drop_{metric}, either with the ends of its intervals over questions and articles,
-    published_{metric} and published_drop_{metric}. Then follow numbers of the random heads, control_questions_asked,
-    n_questions (or pairs, or documents), n_questions_asked, doubtful (types with a doubtful name) and, with a loss, the
-    perplexity.
+    A row is an evaluation; the paper's conditions come first. The columns are
+    - model, partition, table (2 or 3), id (the paper's, or NaN), condition, heads (number of heads that change);
+    - operation_{type or head};
+    - {metric} and drop_{metric}, either with the ends of its intervals over questions and articles;
+    - published_{metric} and published_drop_{metric};
+    - numbers of the random heads, and control_questions_asked;
+    - n_questions (or pairs, or documents), n_questions_asked;
+    - doubtful (types with a doubtful name) and, with a loss, the perplexity.
     """
     baselines = {_key(row): metrics[*_key(row), row["condition"]] for row in rows if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
@@ -270,7 +282,10 @@ def ablation_table(
 
 
 def shortages(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each model and partition for which the config asks for more questions than there are."""
+    """Return a sentence for each model and partition for which the config asks for more questions than there are.
+
+    table: the result of `ablation_table`.
+    """
     sentences = []
     for taken, what in _ASKED.items():
         if taken in table:
@@ -288,7 +303,11 @@ def measured_in(section: pd.DataFrame) -> list[Metric]:
 
 
 def counted_inputs(section: pd.DataFrame, taken: str) -> str:
-    """Return a text such as `90 questions (100 asked for)`; taken: the column of the number, a key of `_ASKED`."""
+    """Return a text such as `90 questions (100 asked for)`.
+
+    section: rows of `ablation_table` about one model and partition.
+    taken: the column with the number, a key of `_ASKED`.
+    """
     there, wanted = section[taken].iloc[0], section[f"{taken}_asked"].iloc[0]
     unit = counted_by(measured_in(section))
     counted = f"{there:,.0f} {unit if there != 1 else unit.removesuffix('s')}"
@@ -300,9 +319,10 @@ def _key(row: Mapping) -> Key:
 
 
 def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
-    """Yield Table 2 or 3 for each model and partition, with the baseline as its first row.
+    """Yield Table 2 or 3 as pages show it, a table for each model and partition, with the baseline as its first row.
 
-    table: the result of `ablation_table`; number: 2 or 3.
+    table: the result of `ablation_table`.
+    number: 2 or 3.
     """
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
@@ -339,9 +359,10 @@ def ablation_values(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def ablation_page(table: pd.DataFrame, number: int) -> str:
-    """Return the page of Table 2 or 3 in Markdown, a section per model and partition.
+    """Return the page of Table 2 or 3 in Markdown, a section for each model and partition.
 
-    table: the result of `ablation_table`; number: 2 or 3.
+    table: the result of `ablation_table`.
+    number: 2 or 3.
     """
     tables = list(ablation_shown(table, number))
     controlled = any(shown.data.filter(["control_draws"]).notna().any(axis=None) for shown in tables)
@@ -398,7 +419,6 @@ def _draws(drawn: pd.DataFrame) -> str:
 
 
 def _columns(metric: Metric, counted: str) -> Iterator[Column]:
-    """Yield the columns of one metric; counted: the inputs over which its intervals are, such as `questions`."""
     name, digits, unit = metric.name, metric.decimals, "percent" if metric.unit == "%" else metric.unit
     change, over = f"{metric.change} of {metric.label}", f"with its interval over {counted} ({LEVELS})"
     numbers = {"digits": digits, "brief_digits": digits - 1}

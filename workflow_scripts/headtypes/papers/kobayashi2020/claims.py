@@ -21,12 +21,16 @@ _NO_SPECIAL = "its inputs have no [CLS] and no [SEP]"
 
 
 class Shares(Quantities):
-    """Shares of what all heads attend to, in percent, by kind of token: `{kind}.weights` and `{kind}.norms`."""
+    """Shares of what all heads attend to, in percent, by kind of token: `{kind}.weights` and `{kind}.norms`.
+
+    Norms are weights times the length of the vector that a token hands over.
+    """
 
     def by_norms_beyond(self, kind: str, times: float) -> Quantity:
-        """Return the share of norms that tokens of a kind get, less `times` their share of weights.
+        """Return the percentage of norms that tokens of a kind get, less `times` their percentage of weights, in
+        points.
 
-        Raises `NoVerdictError` where no text has such tokens.
+        kind: a key of `KINDS`. Raises `NoVerdictError` if no text has such tokens.
         """
         names = f"{kind}.norms", f"{kind}.weights"
         if any(name not in self for name in names) or self[names[1]].value == 0:
@@ -69,7 +73,10 @@ def compare_files(
     repeats: Mapping[str, Sequence[str]],
     tested: Collection[str],
 ) -> Compared:
-    """Judge the paper's claims on feature files; repeats, tested: of `comparison_table`."""
+    """Return the comparison with the paper, from files of head features.
+
+    features: paths by model and task. repeats, tested: as in `comparison_table` in `papers.comparison`.
+    """
     quantities = {key: collect_shares(path, published) for key, path in features.items()}
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
     subjects = []
@@ -96,8 +103,10 @@ def compare_files(
 
 
 def collect_shares(path: StrPath, published: Published) -> Shares:
-    """Return shares of all heads, in percent, by kind of token and by weights or norms; and of each layer, without
-    interval.
+    """Return the percentage of attention that each kind of token gets, by weights and by norms.
+
+    path: file of head features of a model on a task.
+    Shares over all heads have intervals over samples, and shares of single layers have none.
     """
     features = read_features(path)
     values, columns = {}, {}

@@ -69,13 +69,17 @@ Paths = Mapping[Key, StrPath]
 
 @dataclass(frozen=True)
 class Scores:
-    """Accuracies in percent by name: one value, or [unit] those of single units or of all but each.
+    """Accuracies in percent by name: one number over all units, or an array [unit] (units are sentences or documents).
 
-    `relation.{relation}.{statistic}` with the paper's names of relations, `antecedents.{system}.{mentions}`, of the
-    best head `antecedents.best_head.{candidates}.{mentions}`, and `probe.{system}`; and attention to [SEP] in the best
-    heads, in percent: `non_nouns.{relation}.{group}`, of groups of words of `relations.accuracy`.
+    An array holds the accuracy on each unit alone, or on all units but that one. The names are
+    - `relation.{relation}.{statistic}` of a relation by the paper's name of it;
+    - `antecedents.{system}.{mentions}` of a coreference baseline;
+    - `antecedents.best_head.{candidates}.{mentions}` of the best head at coreference;
+    - `probe.{system}` of a probe;
+    - `non_nouns.{relation}.{group}`, attention to [SEP] in the best head from a group of words of `relations.accuracy`.
 
-    missing: why accuracies whose names begin with a word are not known, by that word; used: names that were asked for.
+    missing: the reason why an accuracy is not known, by the first word of its name.
+    used: the names that were asked for.
     """
 
     by_name: Mapping[str, np.ndarray | float]
@@ -86,7 +90,10 @@ class Scores:
         return name in self.by_name
 
     def __getitem__(self, name: str) -> np.ndarray | float:
-        """Return the accuracy of this name. Raises `NoVerdictError` where it is not known."""
+        """Return an accuracy by its name, a number or [unit].
+
+        Raises `NoVerdictError` with the reason if the accuracy is not known.
+        """
         if name not in self.by_name:
             start, first, *rest = name.split(".")
             reasons = {
@@ -100,7 +107,12 @@ class Scores:
 
 @dataclass(frozen=True)
 class Columns:
-    """Accuracies of the same units (`over`): names, and sums and numbers of the items of each, [unit, column]."""
+    """Several accuracies on the same units, a column for each.
+
+    names: names of the columns.
+    sums, sizes: number of right items, and number of all items, in each unit, [unit, column].
+    over: what the units are, such as "sentences".
+    """
 
     names: Sequence[str]
     sums: np.ndarray
@@ -121,9 +133,15 @@ class Columns:
         return {name: self.measured(lambda it, name=name: it[name], Scores(whole), _ACCURACY) for name in self.names}
 
     def measured(self, measure: Measure, whole: Scores, reach: tuple[float, float] | None = None) -> Measured:
-        """Return what a measure gives, over the units of the column with the fewest of all that it is made of.
+        """Return the value of a measure of accuracies, with its 95 % interval over units.
 
-        reach: what it can be of a unit; by default what differences of so many accuracies can.
+        measure: a function of `Scores`.
+        whole: the accuracies over all units; they record which accuracies the measure uses.
+        reach: the least and the largest value of the measure on a single unit; by default 50 points per accuracy that
+            the measure uses, at least 100, to either side of 0.
+
+        Units have the sizes of the used accuracy with the smallest effective number of units, (sum of sizes)^2 / sum of
+        sizes^2. With fewer than two units there is no interval.
         """
         value = float(measure(whole))
         most = 50.0 * max(2, len(whole.used))
@@ -145,10 +163,11 @@ class Columns:
 
 @dataclass(frozen=True)
 class Accuracies(Quantities):
-    """Quantities that claims make of accuracies.
+    """Quantities of a model on one task that are computed from accuracies.
 
-    columns: the accuracies; what a claim asks for is made of one of these. printed: those of the paper, by name.
-    missing: also why accuracies are not known, as of `Scores`.
+    columns: the measured accuracies; all accuracies of one quantity come from the same element.
+    printed: the paper's accuracies in percent by name, if the object is about the paper.
+    missing: the reason why a quantity or an accuracy is not known, as in `Quantities` and `Scores`.
     """
 
     columns: Sequence[Columns] = ()
@@ -167,7 +186,10 @@ class Accuracies(Quantities):
 
 
 class Trees(Accuracies):
-    """Quantities of a model on a treebank; methods raise `NoVerdictError` where what they need was not measured."""
+    """Quantities of a model on a treebank.
+
+    Methods raise `NoVerdictError` if an accuracy that they need was not measured.
+    """
 
     about: ClassVar[str] = "treebank"
     unit: ClassVar[str] = "n_sentences"
@@ -181,7 +203,7 @@ class Trees(Accuracies):
     def to_sep(self, relation: str, reading: str) -> Quantity:
         """Return the percentage of attention that non-nouns give to [SEP] in the best head of a relation.
 
-        reading: which of `NON_NOUNS` counts.
+        reading: whether pronouns count as nouns, a key of `NON_NOUNS`.
         """
         name = f"non_nouns.{relation}.{NON_NOUNS[reading]}"
         label = f"percent of attention to [SEP] from non-nouns in the best head of {relation}, {reading}"
@@ -190,10 +212,13 @@ class Trees(Accuracies):
     def at_least(
         self, number: int, relations: Sequence[str], statistic: Statistic, side: Side, limit: float
     ) -> Finding:
-        """Find whether at least `number` of these relations have a statistic on one side of a limit.
+        """Return the finding whether at least `number` relations have a statistic on one side of a limit.
 
-        Each relation is judged by itself, corrected for their number. There is no verdict where the known relations are
-        too few, but would be enough with those that the treebank lacks.
+        statistic: a key of `STATISTICS`; limit: in percent or points (`UNITS`).
+
+        Each relation is judged by itself, at a level that is corrected for the number of relations. Raises
+        `NoVerdictError` if fewer than `number` relations are known, or if relations that the treebank lacks could
+        change the result.
         """
 
         def measure(scores: Scores) -> np.ndarray:
@@ -216,7 +241,10 @@ class Trees(Accuracies):
         return found.above(limit) if side == "above" else found.below(limit)
 
     def probe_difference(self, system: str, other: str) -> Quantity:
-        """Return the attachment score of one system less that of another."""
+        """Return the attachment score of one probe or baseline less that of another, in points.
+
+        system, other: keys of `SYSTEMS`.
+        """
         label = f"attachment score of {SYSTEMS[system]} less that of {SYSTEMS[other]}"
         return self.quantity(
             f"probe.{system}.less_{other}",
@@ -227,16 +255,20 @@ class Trees(Accuracies):
 
 
 class Documents(Accuracies):
-    """Quantities of a model on documents with mentions, as of `Trees`."""
+    """Quantities of a model on documents with coreferent mentions.
+
+    Methods raise `NoVerdictError` if an accuracy that they need was not measured.
+    """
 
     about: ClassVar[str] = "coreference"
     unit: ClassVar[str] = "n_documents"
     absent: ClassVar[str] = "the model reads no documents with mentions"
 
     def best_head_beyond(self, system: str, candidates: str) -> Quantity:
-        """Return the accuracy of the best head at the antecedents of all mentions, less that of a system.
+        """Return the accuracy of the best head at selecting antecedents less that of a baseline, in points.
 
-        candidates: the words among which the head chooses.
+        system: the baseline, such as "head_match".
+        candidates: the words among which the head chooses, one of `CANDIDATES`.
         """
         return self.quantity(
             f"antecedents.best_head.{candidates}.less_{system}",
@@ -251,14 +283,18 @@ def lead_label(system: str, candidates: str) -> str:
 
 
 def of_each(scores: Scores, relations: Sequence[str], statistic: Statistic) -> np.ndarray:
-    """Return a statistic of several relations, [..., relation]. Raises `NoVerdictError` where one is not known."""
+    """Return a statistic of several relations, [relation], or [unit, relation] from scores of single units.
+
+    relations: the paper's names. Raises `NoVerdictError` if a relation was not measured.
+    """
     return np.stack([scores[f"relation.{name}.{statistic}"] for name in relations], axis=-1)
 
 
 def collect_treebanks(sums: Paths, probes: Paths, published: Clark2019) -> dict[Key, Quantities]:
-    """Return the quantities of every model on every treebank, in the order of the sums.
+    """Return the quantities of every model on every treebank, in the order of `sums`.
 
-    sums, probes: files by model and treebank, `relations_sums` and `probe_sums`; there may be fewer of probes.
+    sums: paths of the files `relations_sums`, by model and treebank.
+    probes: paths of the files `probe_sums`, by model and treebank; models without probes are absent.
     """
     found = {}
     for key, path in sums.items():
@@ -268,7 +304,10 @@ def collect_treebanks(sums: Paths, probes: Paths, published: Clark2019) -> dict[
 
 
 def collect_coreference(sums: Paths, published: Clark2019) -> dict[Key, Quantities]:
-    """Return the quantities of every model on every set of documents; sums: files by both, `coreference_sums`."""
+    """Return the quantities of every model on every coreference task.
+
+    sums: paths of the files `coreference_sums`, by model and task.
+    """
     return {key: coreference_quantities(read_arrays(path, MentionSums), published) for key, path in sums.items()}
 
 
@@ -277,7 +316,9 @@ def treebank_quantities(
 ) -> Trees:
     """Return the quantities of a model on a treebank.
 
-    paper: heads chosen and scored on the same sentences, as in the paper; elsewhere: scored on others.
+    paper: the best heads, chosen and scored on the same sentences, as in the paper.
+    elsewhere: the best heads, chosen and scored on different sentences; claims are judged by these.
+    probes: numbers of words that probes attach correctly; None without probes.
     """
     rows = _rows_of(elsewhere, published)
     finds = _finders(elsewhere, rows)
@@ -327,7 +368,7 @@ def coreference_quantities(sums: MentionSums, published: Clark2019) -> Documents
 
 
 def published_language(published: Clark2019) -> tuple[Trees, Documents]:
-    """Return the paper's own numbers of sections 4 and 5."""
+    """Return the paper's own numbers of sections 4 and 5: on its treebank, and on its coreference documents."""
     values, leads = {f"probe.{row.probe}": row.uas for row in published.probes.rows}, {}
     for row in published.relations.rows:
         values |= {f"relation.{row.relation}.accuracy": row.accuracy, f"relation.{row.relation}.baseline": row.baseline}
@@ -364,7 +405,12 @@ def _rows_of(best: BestHeads, published: Clark2019) -> dict[str, int]:
 def _of_rows(
     best: BestHeads, rows: Mapping[str, int], statistics: Mapping[str, str]
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return sums and numbers, [sentence] each, of statistics of those relations that have a head."""
+    """Return the sums and the number of words in each sentence, both [sentence], by `relation.{relation}.{statistic}`.
+
+    rows: row of each relation in `best`.
+    statistics: by the statistic's name, the quantity of `QUANTITIES` that is summed.
+    Relations without a best head are left out.
+    """
     found = {}
     for relation, row in rows.items():
         for name, quantity in statistics.items():
@@ -380,7 +426,10 @@ def _finders(best: BestHeads, rows: Mapping[str, int]) -> dict[str, int]:
 
 
 def _non_nouns(best: BestHeads, finds: Mapping[str, int]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return the attention of non-nouns to [SEP] in the heads that have a function, from dependent to head."""
+    """Return sums of attention to [SEP] and numbers of words, both [sentence], by `non_nouns.{relation}.{group}`.
+
+    finds: rows of the relations that a head finds. Relations found only from head to dependent are left out.
+    """
     is_forward = (best.chosen[..., CHOSEN.index("direction")] == 0).all(axis=1)
     groups = [(group, GROUPS.index(group)) for group in NON_NOUNS.values()]
     return {
@@ -396,14 +445,15 @@ def _sees_none(best: BestHeads, finds: Mapping[str, int]) -> bool:
 
 
 def sep_beyond_others(best: BestHeads, rows: Mapping[str, int]) -> Measured:
-    """Measure how much less attention [SEP] gets where a relation's head has its function than in other heads of its
-    layer.
+    """Return how much more attention heads give to [SEP] where they are not called for, in points beyond chance.
 
-    rows: those of the paper's relations and totals, by name.
+    best: the best heads of all relations.
+    rows: row, in `best`, of each of the paper's relations and totals, by name.
 
-    A permutation test: heads that find a relation and look at [SEP] change places at random with heads of their layers
-    that look at it and find none; for each relation, the head in the place of its best head is measured. Raises
-    `NoVerdictError` where no head that finds a relation looks at [SEP].
+    A head's rise is its share of attention to [SEP] from words without the relation, less its share from words with the
+    relation. The value is the mean rise of the best heads that find a relation and look at [SEP], less the mean rise
+    under permutations. In a permutation, these heads change places at random with heads of their layers that look at
+    [SEP] and find no relation. Raises `NoVerdictError` if no head that finds a relation looks at [SEP].
     """
     known = [row for name, row in rows.items() if name not in TOTALS]
     finds = _finders(best, rows)

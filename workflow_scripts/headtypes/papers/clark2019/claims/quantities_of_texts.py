@@ -91,14 +91,15 @@ _ENDS: dict[Side, str] = {"above": "least", "below": "most"}
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of heads and layers; [...] are the segments that each is without, or nothing.
+    """Statistics of heads and layers, on all segments, or on all segments but one for each segment.
 
-    heads:   by statistic, [..., layer, head].
-    layers:  by statistic, [..., layer]: means over the heads of a layer; of `offset_heads` their number.
-    uniform: entropy of attention that is spread evenly over all that a token may look at, in nats, [..., layer]; None
-        where it is not known.
-    missing: why a statistic is not known, where it could have been.
-    on_all: where segments are left out, the statistics on all, by which layers and heads are selected; None of these.
+    Shapes below begin with [segment, ...] if one segment is left out, and with [...] empty otherwise.
+
+    heads: by statistic, [..., layer, head].
+    layers: by statistic, [..., layer]: the mean over the heads of a layer; of `offset_heads` the number of heads.
+    uniform: entropy of attention spread evenly over all tokens that a token can see, in nats, [..., layer], or None.
+    missing: the reason why a statistic is not known, by its name.
+    on_all: if segments are left out, the statistics on all segments, which select layers and heads; None otherwise.
     """
 
     heads: Mapping[str, np.ndarray]
@@ -112,16 +113,21 @@ class Statistics:
         return self.on_all or self
 
     def of_heads(self, name: str) -> np.ndarray:
-        """Return a statistic, [..., layer, head]. Raises `NoVerdictError` where it is not known."""
+        """Return a statistic of each head, [..., layer, head].
+
+        Raises `NoVerdictError` if the statistic is not known.
+        """
         return self._known(self.heads, name)
 
     def of_layers(self, name: str) -> np.ndarray:
-        """Return a statistic, [..., layer]. Raises `NoVerdictError` where it is not known."""
+        """Return a statistic of each layer, [..., layer]. Raises `NoVerdictError` if the statistic is not known."""
         return self._known(self.layers, name)
 
     def mean(self, name: str, where: Where) -> np.ndarray:
-        """Return the mean of a statistic over some layers, [...]. Raises `NoVerdictError` where it or they are not
-        known.
+        """Return the mean of a statistic over some layers, [...].
+
+        where: a third of the layers, the layers at the depth of 6 to 10 of 12, or the last layer.
+        Raises `NoVerdictError` if the statistic is not known, or if the model has no layer at that depth.
         """
         by_layer = self.of_layers(name)
         layers = by_layer.shape[-1]
@@ -143,10 +149,11 @@ class Statistics:
 
 
 def limit_of(behaviour: Behaviour, uniform: np.ndarray | None) -> np.ndarray:
-    """Return the limit of a behaviour, [..., layer] or [1]; one that was set for uniform attention moves with its
-    entropy.
+    """Return the limit above which a head shows a behaviour, [..., layer], or [1] for one limit in all layers.
 
-    uniform: entropy of uniform attention in nats, [..., layer]; None for that of the released figures.
+    uniform: entropy of uniform attention in nats, [..., layer]; None for the entropy of the released figures.
+
+    A limit that was set for one entropy of uniform attention changes in proportion to the entropy.
     """
     if behaviour.uniform is None or uniform is None:
         return np.array([behaviour.above])
@@ -154,14 +161,18 @@ def limit_of(behaviour: Behaviour, uniform: np.ndarray | None) -> np.ndarray:
 
 
 def shows(behaviour: Behaviour, statistics: Statistics) -> np.ndarray:
-    """Tell which heads show a behaviour, [..., layer, head] bool. Raises `NoVerdictError` where that is not known."""
+    """Return which heads show a behaviour, [..., layer, head] bool.
+
+    Raises `NoVerdictError` if the statistic of the behaviour is not known.
+    """
     return statistics.of_heads(behaviour.statistic) > limit_of(behaviour, statistics.uniform)[..., None]
 
 
 def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndarray:
-    """Name the behaviour of each head as Figure 6 marks it, [layer, head] str, empty where it has none.
+    """Return the name of each head's behaviour as Figure 6 marks it, [layer, head] str; empty for a head without one.
 
-    A later rule overrides an earlier one; one whose statistic is not known marks no head.
+    rules: the behaviours; a later behaviour overrides an earlier one.
+    A behaviour whose statistic is not known marks no head.
     """
     known = [rule for rule in rules if rule.statistic in statistics.heads]
     shape = next(iter(statistics.heads.values())).shape
@@ -172,7 +183,10 @@ def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndar
 
 
 def whole_statistics(surface: Surface, gradients: Gradients | None, published: Clark2019) -> Statistics:
-    """Return the statistics of a model on all segments; a statistic that it cannot have is missing, with the reason."""
+    """Return the statistics of a model on all segments; `missing` says why others are not known.
+
+    surface: attention patterns of the heads. gradients: None if gradients were not measured.
+    """
     heads = {name: surface.mean(*which) for name, which in COLUMN_OF.items() if which[1] in surface.read}
     missing = {"norms.sep": "norms were not read (clustering.of, divided_by)"} if surface.norms is None else {}
     missing |= _missing(heads)
@@ -191,7 +205,7 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
 
 
 def published_statistics(published: Clark2019) -> Statistics:
-    """Return the layers' means as far as they could be read off, and the heads that the text counts in each layer."""
+    """Return the paper's statistics: means by layer read off its figures, and counts of heads in its text."""
     layers = {name: np.array(values) for name, values in published.digitised.by_layer.items()}
     listed = [layer for value in published.surface if value.heads is not None for layer in value.layers]
     layers["offset_heads"] = np.bincount(listed, minlength=published.layers + 1)[1:]
@@ -199,15 +213,20 @@ def published_statistics(published: Clark2019) -> Statistics:
 
 
 def sink_of(whole: Statistics, layer: int) -> str:
-    """Return the kind of token that gets the most attention in a layer, from 0: one of `SINKS`, a first [CLS] as
-    [CLS].
+    """Return the kind of token that gets the most attention in a layer: one of `SINKS`.
+
+    layer: from 0. A first token that is [CLS] counts as "cls".
     """
     # Equal but for floating-point errors where the first token is [CLS]; of equal ones, the earlier counts.
     return max((name for name in SINKS if name in whole.layers), key=lambda name: round(whole.layers[name][layer], 6))
 
 
 def by_layer(heads: Mapping[str, np.ndarray], published: Clark2019) -> dict[str, np.ndarray]:
-    """Return means over heads, [..., layer], and the number of heads that look at a neighbouring token."""
+    """Return statistics by layer, [..., layer]: means over heads, and `offset_heads`.
+
+    heads: by statistic, [..., layer, head].
+    `offset_heads` is the number of heads that look at the previous or the next token.
+    """
     layers = {name: values.mean(axis=-1) for name, values in heads.items()}
     if all(name in heads for name in _NEIGHBOURS):
         rules = [rule for rule in published.behaviours if rule.statistic in _NEIGHBOURS]
@@ -223,7 +242,7 @@ def _why_no_gradients(gradients: Gradients | None, kind: str) -> str:
 
 
 def _missing(heads: Mapping[str, np.ndarray]) -> dict[str, str]:
-    """Tell why columns are empty in some head of the model, by column."""
+    """Return the reason why a statistic is not known, for each statistic that is NaN in some head."""
     empty = {name for name, values in heads.items() if np.isnan(values).any()}
     no_cls, no_sep = "its inputs have no [CLS]", "its inputs have no [SEP]"
     reasons = {
@@ -239,9 +258,10 @@ def _missing(heads: Mapping[str, np.ndarray]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Heads(Quantities):
-    """Quantities of a model on a text; every method raises `NoVerdictError` where what it needs is not known.
+    """Quantities of a model on a text. Every method raises `NoVerdictError` if a statistic that it needs is not known.
 
-    whole, without: statistics on all segments, and on all but each (None without intervals).
+    whole: statistics on all segments.
+    without: statistics on all segments but one, for each segment; None if no intervals are wanted.
     """
 
     about: ClassVar[str] = "text"
@@ -262,7 +282,14 @@ class Heads(Quantities):
         return Measured(value)
 
     def counted_early(self, name: str, label: str, by_layer: Measure) -> Quantity:
-        """Return the number of heads in the first third of layers less that in the last, beside permuted layers."""
+        """Return the number of heads in the first third of the layers less that in the last, beside permuted layers.
+
+        name: name under which the quantity is stored. label: what is counted, in words.
+        by_layer: a function from `Statistics` to the number of heads in each layer, [layer].
+
+        The mean under permutations of the layers is subtracted, and gives the interval. The paper's own numbers are not
+        tested.
+        """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
 
         def less(numbers: np.ndarray) -> np.ndarray:
@@ -280,7 +307,7 @@ class Heads(Quantities):
         return found
 
     def largest(self, statistic: str, number: int) -> Quantity:
-        """Return the value of a statistic that at least `number` / 144 of the heads reach."""
+        """Return the largest value that a statistic reaches in at least a share of `number` / 144 of the heads."""
 
         def measure(statistics: Statistics) -> np.ndarray:
             if not statistics.heads:
@@ -292,7 +319,11 @@ class Heads(Quantities):
         return self.quantity(f"heads.{statistic}.largest_{number}", label, ranked)
 
     def in_more_than(self, percent: float, statistic: str, side: Side) -> Quantity:
-        """Return the value that more than so many percent of the heads reach ("above"), or do not exceed ("below")."""
+        """Return the value of a statistic that more than `percent` percent of the heads reach, or do not exceed.
+
+        side: "above" for the largest value that so many heads reach, "below" for the smallest that so many do not
+            exceed.
+        """
         sign = 1 if side == "above" else -1
         label = f"{LABELS[statistic]} in more than {percent:g} percent of the heads, at {_ENDS[side]}"
         ranked = Ranked(
@@ -304,7 +335,7 @@ class Heads(Quantities):
         return self._layers(statistic, where, "", "", lambda heads: heads.mean(statistic, where))
 
     def mean_less_third(self, statistic: str, third: Third, other: Third) -> Quantity:
-        """Return the mean over a third of the layers, less that over another."""
+        """Return the mean of a statistic over one third of the layers, less its mean over another third."""
 
         def measure(statistics: Statistics) -> np.ndarray:
             return statistics.mean(statistic, third) - statistics.mean(statistic, other)
@@ -312,7 +343,9 @@ class Heads(Quantities):
         return self._layers(statistic, third, f".less_{other}", f" less that in the {other} third", measure)
 
     def mean_less_statistic(self, statistic: str, where: Where, other: str) -> Quantity:
-        """Return the mean of a statistic over some layers, less that of another."""
+        """Return the mean of a statistic over some layers, less the mean of the statistic `other` over the same
+        layers.
+        """
 
         def measure(statistics: Statistics) -> np.ndarray:
             return statistics.mean(statistic, where) - statistics.mean(other, where)
@@ -320,7 +353,7 @@ class Heads(Quantities):
         return self._layers(statistic, where, f".less_{other}", f" less {LABELS[other]}", measure)
 
     def last_layer_less_others(self, statistic: str) -> Quantity:
-        """Return the mean in the last layer, less the largest of another layer."""
+        """Return the mean of a statistic in the last layer, less the largest mean in any other layer."""
 
         def differences(statistics: Statistics) -> np.ndarray:
             by_layer = statistics.of_layers(statistic)
@@ -358,9 +391,12 @@ def collect_all(
     divergences: Mapping[Key, StrPath],
     published: Clark2019,
 ) -> dict[Key, Heads]:
-    """Return the quantities of every model on every task of text, in the order of the surface patterns.
+    """Return the quantities of every model on every task of text, in the order of `surfaces`.
 
-    surfaces, gradients, fits, divergences: files by model and task; there may be fewer of gradients.
+    surfaces: paths of surface patterns, by model and task.
+    gradients: paths of gradients; a model without gradients is absent.
+    fits: paths of fits of the projection of heads.
+    divergences: paths of divergences between heads.
     """
     return {
         key: collect_quantities(
@@ -383,9 +419,10 @@ def collect_quantities(
 ) -> Heads:
     """Return the quantities of a model on a task.
 
-    surface: on at least one segment; gradients: where they were measured; layers: `projection.layer_test`, likewise.
-    divergences: [head, head], in nats a row.
-    Gradients have no intervals, since those of single segments are not stored.
+    surface: attention patterns on at least one segment.
+    gradients: None if they were not measured; quantities of gradients have no intervals.
+    layers: the result of `projection.layer_test`, or None.
+    divergences: divergence of any two heads in nats per row of attention, [head, head], or None.
     """
     whole = whole_statistics(surface, gradients, published)
     segments, measured, missing = len(surface.length), {}, {}
@@ -406,9 +443,7 @@ def collect_quantities(
 
 
 def published_quantities(published: Clark2019) -> Heads:
-    """Return the paper's own numbers, as far as they are printed or could be read off the figures that were
-    released.
-    """
+    """Return the paper's own numbers, as far as they are printed or could be read off its released figures."""
     return _with_values(Heads({}, published=published, whole=published_statistics(published)))
 
 
@@ -451,10 +486,14 @@ def _permuted(layers: LayerTest) -> Measured:
 
 
 def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> Measured:
-    """Measure how much less heads of one behaviour differ than other pairs, of which at least one has a behaviour.
+    """Return how much less two heads with the same behaviour differ than other pairs, in nats per row, beyond chance.
 
-    divergences: [head, head]; marked: [layer, head] the behaviour of each head, empty where it has none. Behaviours are
-    permuted within the layers, since heads of a layer are alike whatever they do.
+    divergences: divergence of any two heads, [head, head].
+    marked: behaviour of each head, [layer, head] str; empty for a head without one.
+
+    The value is the mean divergence of pairs with one behaviour, less that of other pairs in which at least one head
+    has a behaviour, less the mean of this difference under permutations. Behaviours are permuted within layers, since
+    heads of a layer are alike whatever they do. Raises `NoVerdictError` if either kind of pair is absent.
     """
     names, counts = np.unique(marked, return_counts=True)
     pairs = {name: count * (count - 1) / 2 for name, count in zip(names, counts, strict=True)}
@@ -479,7 +518,7 @@ def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> M
 
 
 def _without_each(surface: Surface, whole: Statistics, published: Clark2019) -> Statistics:
-    """Return the statistics on all segments but one, for each of them: [segment, ...]."""
+    """Return the statistics on all segments but one, for each segment: [segment, layer, head] or [segment, layer]."""
 
     def others(values: np.ndarray) -> np.ndarray:
         known = ~np.isnan(values)
