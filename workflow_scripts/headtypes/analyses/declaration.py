@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Analysis:
-    """The declaration of one thing that is measured on a model's heads.
+    """The declaration of one thing measured on a model's heads: its rules and results, and where they are shown.
 
-    Fields that are functions say what is shown where; None for an analysis that is not shown there. Their first
-    arguments are the name of a task and the paths of `files` for that task.
+    Fields that are functions give the values for one place each: the atlas (the page of every head), the list of best
+    heads, or the comparison of each type with random heads. A function is None if its place shows nothing of the
+    analysis. `per_head`, `best` and `per_set` take the name of a task and the paths of `files` for that task as first
+    arguments.
     """
 
     name: str
@@ -77,12 +79,14 @@ _OTHERS = "#8A8F98"
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the atlas: one value of each head, layer by layer.
+    """A column of the atlas, the page that shows every head: one value for each head, layer by layer.
 
-    key, label, group: name in the page's address, name for a reader, and heading under which columns stand together.
-    values: numbers, NaN or None for a head without one; or indices of `categories` (name, colour, doubtful or not).
-    unit: `%`, `nats` or nothing. low, high: ends of the 95 % interval of each value. note: a sentence on the values.
-    scale: values at which colours begin and end; None for those of the lowest and the highest head.
+    key: name of the column in the page's address. label: name for a reader. group: heading above related columns.
+    values: for each head a number, NaN or None if the head has none; with `categories`, an index of the head's
+        category.
+    unit: `%`, `nats` or empty. low, high: ends of the 95 % interval of each value. note: a sentence about the values.
+    scale: values at which colours begin and end; None for the lowest and the highest value of a head.
+    categories: dictionaries with the keys name, colour and doubtful (whether the name is doubtful); None for numbers.
     """
 
     key: str
@@ -104,14 +108,17 @@ class Column:
         return [None if pd.isna(index) else self.categories[index]["name"] for index in self.values]
 
     def as_dict(self) -> dict:
-        """Return the fields as JSON holds them: rounded, and without empty ones."""
+        """Return the fields by name for JSON: numbers rounded to four significant digits, empty fields left out."""
         numbers = {name: rounded(getattr(self, name)) for name in ("values", "low", "high", "scale")}
         fields = {**vars(self), **numbers}
         return {name: value for name, value in fields.items() if value is not None and value != ""}
 
 
 def rounded(values: Any) -> Any:
-    """Round numbers to four significant digits, at any depth; None for one that is missing."""
+    """Return a number, or nested sequences of numbers, as JSON values with four significant digits.
+
+    Integers keep all digits, texts and None stay, and NaN and infinity become None. Sequences become lists.
+    """
     if isinstance(values, str) or values is None:
         return values
     if isinstance(values, Iterable):
@@ -124,9 +131,11 @@ def rounded(values: Any) -> Any:
 
 
 def categories_of(names: pd.Series) -> tuple[list[dict], list[int | None]]:
-    """Return categories for `Column`, the most frequent first, and the index of each head's category.
+    """Return (categories, indices) for `Column`: categories, most frequent first, and each head's index.
 
     names: the name of each head's category, or NaN.
+    categories: dictionaries with the keys name, colour and doubtful; the rarest categories share one colour if there
+        are more categories than colours. indices: for each head the index of its category, None for NaN.
     """
     import pandas as pd
 
@@ -145,14 +154,18 @@ def by_head(table: pd.DataFrame) -> pd.DataFrame:
 
 
 class Measure(NamedTuple):
-    """One number of a set of heads: of a type, or of as many heads drawn at random.
+    """One number that every set of heads has: the heads of a type, and as many heads drawn at random.
 
-    A set is a row of booleans over all heads, layer by layer.
+    A set of heads is a row of booleans over all heads, layer by layer.
 
-    statistic: how the values of a set's heads become one number. values: from sets, [set, head], to the number of each
-        set, NaN if it is not defined.
-    interval: from a set to low and high end of its number; None where the analysis keeps nothing to draw again.
-    about: the type that all other types are compared with in this number; None if it is about the set alone.
+    analysis, task: names of the analysis and of the task. quantity: name of what is measured on heads.
+    statistic: name of the way in which the values of a set's heads become one number, such as `mean`.
+    values: function from sets, [set, head] bool, to one number for each set, [set] float; NaN if the number is
+        undefined.
+    interval: function from one set, [head] bool, to the low and the high end of the number's interval; None if the
+        analysis keeps no values of samples, from which intervals are made.
+    about: the type to which the number relates each set, such as the type from which the set diverges; None if the
+        number is about the set alone.
     """
 
     analysis: str
@@ -167,9 +180,10 @@ class Measure(NamedTuple):
 def summaries(
     analysis: str, task: str, quantity: str, of_head: np.ndarray, interval: Callable | None = None
 ) -> Iterator[Measure]:
-    """Yield mean, smallest and largest value of a set's heads.
+    """Yield three `Measure`s of sets of heads: the mean, the smallest and the largest value of a set's heads.
 
-    of_head: value of each head, [layer, head] or [head], NaN for none; interval: of the mean, as in `Measure`.
+    analysis, task, quantity: names for `Measure`. of_head: value of each head, [layer, head] or [head], NaN for none.
+    interval: function from a set of heads, [head] bool, to (low, high) of the set's mean, or None.
     """
     import numpy as np
 
@@ -185,12 +199,18 @@ def summaries(
 
 
 def best_head(analysis: str, task: str, quantity: str, of_head: np.ndarray) -> Measure:
-    """Return the largest value of a set's heads; of_head: value of each head, [head], NaN for none."""
+    """Return a `Measure` whose number is the largest value among a set's heads, under the statistic `best head`.
+
+    analysis, task, quantity: names for `Measure`. of_head: value of each head, [head], NaN for none.
+    """
     return Measure(analysis, task, quantity, "best head", lambda sets: _extreme(sets, of_head))
 
 
 def ratio(total: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """Return `total / of` for each set of heads; NaN where `of` is 0."""
+    """Return `total / of` for each set of heads, [set]; NaN where `of` is 0.
+
+    total, of: [set] numbers.
+    """
     import numpy as np
 
     return np.divide(total, of, out=np.full(len(total), np.nan), where=of > 0)
@@ -208,25 +228,28 @@ def _extreme(sets: np.ndarray, of_head: np.ndarray) -> np.ndarray:
 
 # Parts of specs that several analyses have: how a model reads the samples or words of a task.
 def share_of(questions: int | str, rows: int) -> float:
-    """Return the share of a task's rows that is read if `questions` of them are drawn; 1 for "all"."""
+    """Return the share, 0 to 1, of a task's rows that is read when `questions` rows are drawn; 1 for "all".
+
+    rows: the number of rows of the task: its questions, pairs or texts.
+    """
     return 1 if questions == "all" else min(1, questions / max(rows, 1))
 
 
 def samples_of(plan: Plan, task: str) -> dict:
-    """Return the part of a spec on how a task's samples are read: kind, truncation, precision, batch size."""
+    """Return the part of a spec on how a task's samples are read: task, kind, truncation, precision, batch size."""
     return {"task": task, **encoding_of(plan, task), **given(plan.config.compute)}
 
 
 def norms_of(plan: Plan, task: str) -> dict:
-    """Return {"norms": True} if norms are read of the task beside weights; else {}."""
+    """Return {"norms": True} if heads are read by norms as well as by weights of attention on the task; else {}."""
     return {"norms": True} if "norms" in plan.config.divided_by(task) else {}
 
 
 def words_of(plan: Plan, task: str) -> dict:
-    """Return the part of a spec on how a task's words are read: truncation, precision, batch size."""
+    """Return the part of a spec on how a task's words are read: task, truncation, precision and batch size."""
     return {"task": task, "max_seq_length": plan.config.tasks[task].max_seq_length, **given(plan.config.compute)}
 
 
 def not_texts(plan: Plan) -> list:
-    """Return the models on tasks whose samples are not texts; the rule `extract_features` reads these."""
+    """Return the plan's entries (model and task) whose samples are not texts, which `extract_features` reads."""
     return [entry for entry in plan.features if entry not in plan.texts]

@@ -38,10 +38,13 @@ SHOWN_SAMPLES, SHOWN_TOKENS = 8, 48
 
 @dataclass(frozen=True)
 class AttentionMaps:
-    """Attention of every head on one sample.
+    """The attention of every head on one sample.
 
-    attention: rows sum to one (in a file, to the precision of float16). tokens: as a person reads them.
-    truncated: whether the sample was cut. lengths: of what each token hands over (`attention.norms`), or None.
+    attention: [layer, head, query, key]; each row sums to one (in a file, to the precision of float16).
+    tokens: the sample's tokens as a person reads them. sample_id: the id of the sample.
+    truncated: whether the sample was cut.
+    lengths: [layer, head, token] length of the vector that each token hands over to the others through the head
+        (`attention.norms`); None if norms were not read.
     """
 
     attention: Annotated[Float32[np.ndarray, "layer head token token"], Stored(dtype=np.float16)]
@@ -53,12 +56,15 @@ class AttentionMaps:
 
 @dataclass(frozen=True)
 class Examples:
-    """The heads that show patterns best, on the last tokens of one segment.
+    """The attention of the heads that show the patterns of Clark et al. (2019, Figure 1) best, on one segment.
 
-    patterns: those of `PATTERNS` that the model can have; heads: layer and head of each, from 0; value: mean over all
-        segments of the pattern's column.
-    attention: from token to token among those shown, each row divided by its sum.
-    tokens: as a person reads them; begins: whether the first token shown begins the segment.
+    Only the segment's last tokens are kept.
+
+    patterns: [example] the patterns of `PATTERNS` that the model can have. heads: [example, 2] layer and head, from 0.
+    value: [example] the head's mean over all segments of the number that defines the pattern.
+    attention: [example, query, key] among the tokens shown; each row is divided by its sum.
+    tokens: the tokens as a person reads them. begins: whether the first token shown begins the segment.
+    sample_id: the id of the segment.
     """
 
     patterns: Annotated[list[str], Stored("pattern", "example")]
@@ -71,9 +77,10 @@ class Examples:
 
 
 class Maps(ListPerSample):
-    """A reducer that keeps the whole attention of each sample, one after the other in batches of one.
+    """A reducer, run with a model, that keeps the whole attention of each sample.
 
-    The result is a list with [layer, head, query, key] float32 for each sample.
+    The result is a list with an array for each sample, [layer, head, query, key] float32. Batches must be of one
+    sample.
     """
 
     def start(self, batch: Batch) -> None:
@@ -99,9 +106,10 @@ class Maps(ListPerSample):
 
 
 class KeyLengthsRead(Maps):
-    """A reducer of the lengths that turn the maps of each sample into norms, in batches of one.
+    """A reducer, run with a model, that keeps the lengths that turn attention into norms.
 
-    The result is a list with [layer, head, key] float32 for each sample, the lengths of what each token hands over.
+    The result is a list with an array for each sample, [layer, head, key] float32: the length of the vector that each
+    token hands over to others through the head. Batches must be of one sample.
     """
 
     of = "norms"
@@ -115,7 +123,11 @@ class KeyLengthsRead(Maps):
 
 
 class LastTokens(Maps):
-    """A reducer that keeps the attention among the last tokens of one sample: [layer, head, query, key] float32."""
+    """A reducer, run with a model, that keeps the attention among the last tokens of each sample.
+
+    tokens: how many of the last tokens are kept. The result is a list with an array for each sample, [layer, head,
+    query, key] float32. Batches must be of one sample.
+    """
 
     def __init__(self, tokens: int):
         self._tokens = tokens
@@ -128,11 +140,12 @@ class LastTokens(Maps):
 def map_attention(
     run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False, tokens: int = LEGIBLE_TOKENS
 ) -> AttentionMaps:
-    """Run a model over the sample whose length is nearest to the one wanted, and keep its attention.
+    """Return the attention of every head on the sample whose length is nearest to the one wanted.
 
-    kind:   kind of task, which says how its samples are cut.
-    norms:  whether the lengths that turn attention into norms are read as well.
-    tokens: wanted length; a sample that is longer is cut to it, as far as its question allows.
+    run: the model on its task. samples: the samples to choose from.
+    kind: the kind of task, which says how samples are cut.
+    norms: whether the lengths that turn attention into norms are read as well.
+    tokens: the wanted length; a longer sample is cut to this length, as far as its question allows.
     """
     sample, encoded = choose_sample(samples, run.tokenizer, kind, run.longest, tokens)
     (maps,) = _maps_of(run, [sample], encoded, norms)
@@ -148,7 +161,12 @@ def map_samples(
     tokens: int = SHOWN_TOKENS,
     count: int = SHOWN_SAMPLES,
 ) -> list[AttentionMaps]:
-    """Run a model over `count` samples of at most `tokens`, and keep the attention of each; as `map_attention`."""
+    """Return the attention of every head on the `count` samples of at most `tokens` that `choose_samples` chooses.
+
+    run: the model on its task. samples: the samples to choose from.
+    kind: the kind of task, which says how samples are cut.
+    norms: whether the lengths that turn attention into norms are read as well.
+    """
     return _maps_of(run, *choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count), norms)
 
 
@@ -160,11 +178,13 @@ def _maps_of(run: ModelOnTask, samples: list[Sample], encoded: Encoded, norms: b
 
 
 def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int) -> tuple[Sample, Encoded]:
-    """Choose the sample whose length is nearest to the `tokens` wanted, and encode it, cut if it is longer.
+    """Return the sample whose length is nearest to `tokens`, and its encoding, cut to `tokens` if it is longer.
 
-    Among samples that are equally near, those that need no cut come first, then those drawn first. A sample whose
-    question alone would fill the wanted length is skipped. If all samples are skipped, the wanted length is doubled,
-    until some sample can be cut to it.
+    Among equally near samples, samples that need no cut come first, then samples drawn earlier. A sample whose question
+    alone would fill the wanted length is skipped. If all samples are skipped, the wanted length is doubled until one
+    fits.
+    kind: the kind of task, which says how samples are cut. max_length: the most tokens that the model takes.
+    tokens: the wanted length.
     """
     tokens = min(tokens, max_length)
     lengths = encode_samples(samples, tokenizer, kind, max_length).lengths
@@ -179,10 +199,12 @@ def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, 
 def choose_samples(
     samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int, count: int
 ) -> tuple[list[Sample], Encoded]:
-    """Choose the first `count` samples drawn, and encode them, each cut to the wanted length if it is longer.
+    """Return the first `count` samples drawn, and the same samples encoded, each cut to `tokens` if it is longer.
 
-    Samples that need no cut come first. A sample whose question alone would fill the wanted length is skipped; if all
-    samples are skipped, the one of `choose_sample` is taken.
+    Samples that need no cut come first. A sample whose question alone would fill the wanted length is skipped. If all
+    samples are skipped, the one sample of `choose_sample` is returned.
+    kind: the kind of task, which says how samples are cut. max_length: the most tokens that the model takes.
+    tokens: the wanted length.
     """
     tokens, chosen = min(tokens, max_length), []
     lengths = encode_samples(samples, tokenizer, kind, max_length).lengths
@@ -207,10 +229,10 @@ def readable(tokenizer, token_id: int) -> str:
 def map_examples(
     run: ModelOnTask, samples: list[Sample], surface: Surface, *, kind: str, tokens: int = TOKENS
 ) -> Examples:
-    """Run a model over one segment, and keep for each pattern the attention of the head that shows it best.
+    """Return, for each pattern of `PATTERNS`, the attention on one segment of the head that shows the pattern best.
 
-    surface: the model's surface patterns on these samples; kind: kind of task, as in `encoding.encode_samples`;
-    tokens: how many of the segment's last tokens are kept.
+    surface: the model's surface patterns (shares of attention to kinds of tokens, and entropies) on these samples.
+    kind: the kind of task, which says how samples are cut. tokens: how many of the segment's last tokens are kept.
     """
     chosen = choose_segment(run.encode(samples, kind), tokens)
     encoded = run.encode([samples[chosen]], kind)
@@ -228,7 +250,7 @@ def map_examples(
 
 
 def choose_segment(encoded: Encoded, tokens: int) -> int:
-    """Return the index of the first segment that has a [SEP] among its last tokens but one; else 0."""
+    """Return the index of the first segment with a [SEP] among its last `tokens` tokens but one; else 0."""
     sep = 1 + SPECIAL_KINDS.index("sep")
     has_one = (index for index, kinds in enumerate(encoded.kinds) if (kinds[-tokens:-1] == sep).any())
     return next(has_one, 0)

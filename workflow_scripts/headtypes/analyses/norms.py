@@ -23,7 +23,11 @@ BY_NORMS = {name: f"{name}_by_norms" for name in SHARES}
 
 @stage(calls="analyses.norms:run")
 def compare_norms(plan: Plan, model: str, task: str) -> dict:
-    """Spec: how features are read by weights and by norms; for each way of clustering, both of its partitions."""
+    """Return the spec: how features are read by weights and by norms, and the partitions that are compared.
+
+    `features` has the settings of reading for `weights` and `norms`. `divisions` has, for each method and number of
+    types by which heads were clustered twice, the name of the partition by `weights` and of the one by `norms`.
+    """
     ways: dict[str, dict[str, str]] = defaultdict(dict)
     for partition in plan.clustered_on(model, task):
         ways[f"{partition.method}-k{partition.k}"][partition.of] = partition.name
@@ -34,9 +38,10 @@ def compare_norms(plan: Plan, model: str, task: str) -> dict:
 
 
 def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.DataFrame:
-    """Return one row for each head: layer, head (from 0), and the shares near, special and far by weights and by norms.
+    """Return a table with one row for each head: its shares of attention by weights, and its shares by norms.
 
-    weights, norms: shares of all heads, layer by layer; shape: layers, heads of a layer.
+    weights, norms: shares near, special and far of all heads, layer by layer. shape: (layers, heads of a layer).
+    The columns are layer, head (from 0), near, special, far (by weights), and the same three with `_by_norms`.
     """
     from headtypes.core.heads import head_table
 
@@ -45,11 +50,12 @@ def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.D
 
 
 def compare_divisions(divisions: Mapping[str, Mapping[Of, Partition]]) -> pd.DataFrame:
-    """Return one row for each way of clustering, which compares the types by weights with those by norms.
+    """Return one row for each way of clustering, which compares the types by weights with the types by norms.
 
-    divisions: by way of clustering, the partition by weights and the one by norms.
-    The columns are clustering; heads; adjusted_rand, same_type, same_cluster, as `clustering.compare_partitions` has
-    them; changed, the heads that are in another cluster by norms, `layer-head` from 1, with spaces between.
+    divisions: {way of clustering: {"weights": partition, "norms": partition}}.
+    The columns are clustering (the way's name); heads (their number); adjusted_rand, same_type and same_cluster, as
+    `clustering.compare_partitions` returns them; changed, the names of heads that are in another cluster by norms,
+    `layer-head` from 1, with spaces between.
     """
     import numpy as np
     import pandas as pd
@@ -99,7 +105,6 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield mean, smallest and largest share by norms of a set's heads, since types are made from shares by weights."""
     table = read_shares(path)
     for column in BY_NORMS.values():
         yield from summaries("norms", task, column, table[column].to_numpy())

@@ -28,10 +28,10 @@ from headtypes.data.encoding import Encoded
 
 
 def encode_words(tokenizer, words: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Return the tokens of some words, and for each token the index of its word.
+    """Return (input_ids, word_of): the token ids of some words as one input, and for each token the index of its word.
 
-    Tokens include the special ones that the tokenizer adds to a text; their index is -1. A word for which the tokenizer
-    has no subword has no token.
+    words: the words, in order. The special tokens that the tokenizer adds to a text are among the tokens, with index
+    -1. A word for which the tokenizer has no subword has no token.
     """
     # Each word on its own, as text: some tokenizers refuse words that are already split.
     mark = " " if _needs_space(tokenizer) else ""
@@ -43,7 +43,7 @@ def encode_words(tokenizer, words: Sequence[str]) -> tuple[list[int], list[int]]
 
 
 def special_tokens(tokenizer) -> tuple[list[int], list[int]]:
-    """Return (before, behind): the special tokens that a tokenizer puts before a text, and those behind it."""
+    """Return (before, behind): ids of the special tokens that a tokenizer puts before a text and behind a text."""
     with_ends = tokenizer("a", truncation=False, padding=False)["input_ids"]
     text = tokenizer("a", add_special_tokens=False, truncation=False, padding=False)["input_ids"]
     before = next(start for start in range(len(with_ends)) if with_ends[start : start + len(text)] == text)
@@ -56,10 +56,11 @@ def _needs_space(tokenizer) -> bool:
 
 
 class EncodedWords(NamedTuple):
-    """The sentences that a model can read, in the order given.
+    """The sentences that a model can read, encoded, in the order given.
 
-    kept: [sentence] their indices among all sentences; left_out: the number of all other sentences, by the reason.
-    word_of_token: for each sentence the index of each token's word, -1 for special tokens.
+    kept: [sentence] the index of each of these sentences among all sentences. encoded: their tokens.
+    word_of_token: for each sentence, the index of each token's word; -1 for special tokens.
+    left_out: {reason: number of sentences that were left out for this reason}.
     """
 
     kept: np.ndarray
@@ -71,10 +72,10 @@ class EncodedWords(NamedTuple):
 def encode_sentences(
     sentences: Sequence[Sequence[str]], tokenizer, max_length: int, what: str, whole: bool = True
 ) -> EncodedWords:
-    """Encode sentences (lists of words), but leave out those of more tokens than `max_length`.
+    """Return the sentences (lists of words) encoded; sentences of more tokens than `max_length` are left out.
 
-    whole: whether sentences are also left out that have a word without a token; what: a name for the message.
-    Raises `InputError` if no sentence is left.
+    whole: whether a sentence with a word for which the tokenizer has no token is left out as well.
+    what: a name of the work, for the message of the error. Raises `InputError` if no sentence is left.
     """
     kept, input_ids, word_of_token = [], [], []
     left_out = Counter()
@@ -109,10 +110,13 @@ def part_of(encoded: EncodedWords, start: int, stop: int) -> EncodedWords:
 
 @dataclass(frozen=True)
 class WordRows:
-    """Some rows of the attention between words (W) in one layer and one sample of the batch, both counted from 0.
+    """Some rows of the attention between words, in one layer and one sample of a batch.
 
-    start: the index of the first row; attention: each row sums to one, or to less if some attention goes to no token.
-    mask: whether the model lets a subword of one word look at one of the other; None if it lets all.
+    A row is for a word, or for the special tokens before or behind all words; so is a column.
+    layer, sample: index of the layer, and of the sample in the batch, from 0. start: the index of the first row.
+    attention: [head, row, index]; a row sums to one, or to less if some attention goes to no token.
+    mask: [row, index] whether the model lets a subword of the row's word look at a subword of the column's word; None
+        if the model lets all look at all.
     """
 
     layer: int
@@ -127,11 +131,11 @@ class WordRows:
 
 
 def indices_of(word_of_token: Sequence[int]) -> np.ndarray:
-    """Return the row of each token's word in the attention between words, [token] int64.
+    """Return for each token the row of its word in the attention between words, [token] int64.
 
-    It is 0 for special tokens before the words, i + 1 for word i, and one more for special tokens behind the words.
-
-    word_of_token: as `encode_words` returns it, -1 for special tokens.
+    The row is 0 for special tokens before the words, i + 1 for word i, and the row after the last word's for special
+    tokens behind the words. word_of_token: index of each token's word, -1 for special tokens, as `encode_words` returns
+    it.
     """
     words = np.asarray(word_of_token, dtype=np.int64)
     behind = np.arange(len(words)) > np.argmax(words)
@@ -139,10 +143,11 @@ def indices_of(word_of_token: Sequence[int]) -> np.ndarray:
 
 
 class _Sample:
-    """The matrices that make attention between words of attention between the tokens of a sample.
+    """The two matrices that turn a sample's attention between tokens into its attention between words.
 
-    index: [token] as of `indices_of`; to_word: [token, index], 1 if the token has the index; from_word: [index, token]
-    the weight of each token in the row of its index, 1 / n_v for the subwords of word v.
+    index: [token] the row of each token's word (`indices_of`). to_word: [token, index] 1 if the token belongs to the
+    index, else 0. from_word: [index, token] the weight of a token in the row of its word: 1 / n_v for the n_v subwords
+    of word v.
     """
 
     def __init__(self, word_of_token: Sequence[int], device: torch.device):
@@ -155,9 +160,11 @@ class _Sample:
 
 
 class WordReducer(ListPerSample):
-    """A reducer of the attention between words (W): `add_words` gets whole rows, made of the blocks that `add` gets.
+    """A base class of reducers, run with a model, that read the attention between words.
 
-    The row of a word whose subwords stand in two blocks is held back until the second block.
+    word_of_token: for each sample the index of each token's word, -1 for special tokens. A subclass defines
+    `add_words`, which gets whole rows, made of the blocks that `add` gets. If a word's subwords stand in two blocks,
+    the word's row is held back until the second block.
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]]):
@@ -206,7 +213,11 @@ class WordReducer(ListPerSample):
 
 
 class WordMaps(WordReducer):
-    """A reducer whose result is the attention between words of each sample, [layer, head, index, index] float32."""
+    """A reducer, run with a model, whose result is the attention between the words of each sample.
+
+    The result has an array for each sample, [layer, head, index, index] float32. Index 0 is the special token before
+    the words, i + 1 word i, and the last index the special token behind the words.
+    """
 
     def start(self, batch: Batch) -> None:
         super().start(batch)

@@ -12,7 +12,6 @@ LABELS = {"other": "to the same word in the other text", "own": "to the same wor
 
 
 def per_head(task: str, path: StrPath) -> list[Column]:
-    """Return the atlas's columns: the percent of attention that each head gives to the same word in each place."""
     import numpy as np
 
     from headtypes.analyses.same_word.measure import SameWord

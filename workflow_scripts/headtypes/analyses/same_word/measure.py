@@ -41,10 +41,12 @@ _BETWEEN = "\n\n"
 
 @dataclass(frozen=True)
 class SameWord:
-    """The attention of words to the same word elsewhere, by each head on every sample, and what chance gives.
+    """The attention of words to the same word elsewhere, by each head on every sample, and under even attention.
 
-    shares: mean over the words of a sample that have the same word in each of `PLACES`; NaN where no word has.
-    chance: the same mean for attention that is spread evenly. frequent: frequent words, which are left out.
+    The places of `PLACES` are the other text of the sample, and the rest of the word's own text.
+    shares: [sample, layer, head, place] mean over the words of a sample that have the same word there; NaN if none has.
+    chance: [sample, place] the same mean for attention that is spread evenly. sample_ids: ids of the samples.
+    frequent: the most frequent words, which are left out.
     """
 
     shares: Float32[np.ndarray, "sample layer head 2"]
@@ -53,7 +55,10 @@ class SameWord:
     frequent: Annotated[list[str], Stored("frequent", "word")]
 
     def mean(self, place: str) -> np.ndarray:
-        """Return the mean of each head, [layer, head], over the samples in which some word has the same elsewhere."""
+        """Return the mean attention of each head to the same word, [layer, head], over samples with such words.
+
+        place: `other`, the other text of the sample, or `own`, elsewhere in the word's own text.
+        """
         return mean_of_known(self.shares[..., PLACES.index(place)])
 
     def mean_chance(self, place: str) -> float:
@@ -61,12 +66,13 @@ class SameWord:
 
 
 class SameWords(PerSample):
-    """A reducer whose result is (shares, chance, frequent) as in `SameWord`.
+    """A reducer, run with a model, that measures attention to the same word elsewhere.
 
-    Each occurrence of a word that has the same word elsewhere, where the model lets it look, counts once: the mean over
-    its tokens of what they give to all tokens of the others. NaN where a sample has none.
+    The result is (shares, chance, frequent), as in `SameWord`. Each occurrence of a word counts once if the same word
+    stands elsewhere and the model lets the word look there. An occurrence's value is the mean over its tokens of the
+    attention to all tokens of the other occurrences. The result is NaN for a sample without such a word.
 
-    words, frequent: results of `words_of`.
+    words, frequent: the two results of `words_of`.
     """
 
     by_head = True
@@ -116,10 +122,12 @@ class SameWords(PerSample):
 
 
 def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[list[np.ndarray], list[str]]:
-    """Return the words of each sample's tokens, and the frequent words, which are left out.
+    """Return (words, frequent): the word of each token of each sample, and the most frequent words, which are left out.
 
-    The words of a sample are [token, 3] int64: the number of the word among all words, the number of its occurrence in
-    the sample, and the text (0 or 1) in which it stands; `_NONE` for a token that does not count.
+    samples: texts. encodings: the tokenizer's encoding of each sample.
+    words: for each sample [token, 3] int64: the number of the token's word among all words, the number of the word's
+    occurrence in the sample, and the text (0 or 1) in which the word stands. All three are `_NONE` for a token of no
+    word or of a frequent word.
     """
     found = [_words_of_tokens(*each) for each in zip(samples, encodings, strict=True)]
     counts = Counter(word for of_tokens in found for word, _ in dict.fromkeys(filter(None, of_tokens)))
@@ -143,7 +151,10 @@ def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[
 
 
 def _words_of_tokens(sample: Sample, encoding: Encoding) -> list[tuple[str, tuple[int, int]] | None]:
-    """Return for each token its word, in lower case, and where the word begins (text, character); None without one."""
+    """Return for each token (word, (text, character)): its word in lower case, and where the word begins.
+
+    The entry is None for a token of no word. text: 0 for the sample's first text, 1 for the second.
+    """
     texts = [text for text in (sample.first, sample.second) if text is not None]
     if len(texts) == 2 and 1 not in encoding.sequence_ids:
         # Read as one: the second text begins behind the first.
@@ -160,9 +171,11 @@ def _words_of_tokens(sample: Sample, encoding: Encoding) -> list[tuple[str, tupl
 
 
 def _pairs(words: Sequence[np.ndarray], device: torch.device) -> tuple[Bool[Tensor, "sample 2 query key"], Tensor]:
-    """Mark keys that are the same word as the query, in the other text and elsewhere in the own; and weigh queries.
+    """Return (same, weight): which keys are the same word as a query, and each query's weight in a mean over words.
 
-    The weights are [sample, query]; those of the tokens of one occurrence of a word sum to one.
+    words: for each sample [token, 3], as `words_of` returns them.
+    same: [sample, place, query, key] bool; place 0 is the other text, place 1 elsewhere in the query's own text.
+    weight: [sample, query]; the weights of the tokens of one occurrence of a word sum to one.
     """
     import torch
 

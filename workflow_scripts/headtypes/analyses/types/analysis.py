@@ -17,7 +17,6 @@ from headtypes.core.stage import Plan, Result, stage
 
 @stage(calls="analyses.types.stability:run")
 def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
-    """Return the spec: the method with its settings, and the seeds of its stability and of the number of types."""
     entry, clustering = plan.partitions[model, partition], plan.config.clustering
     # The names of earlier rules stay: another name would be another seed.
     read = entry.task if entry.of == "weights" else f"{entry.task}-{entry.of}"
@@ -114,7 +113,11 @@ _TYPE_NAME = r"[A-Za-z0-9_-]+"
 
 
 def types_in_file(file: str) -> set[str]:
-    """Return the types that a user's CSV file names; raises `InputError` for no types or names that cannot be."""
+    """Return the types that a user's CSV file names in its column `type`.
+
+    Raises `InputError` if the file cannot be read or names no type, or if a name has other characters than letters,
+    digits, _ and -, or stands for one head or for all heads.
+    """
     try:
         text = text_of(file)
         form = {"delimiter": separator_of(text.partition("\n")[0]), "skipinitialspace": True}

@@ -30,12 +30,12 @@ _RUNNERS_UP = ("the second-best assignment", "another name for the same centroid
 
 @dataclass(frozen=True)
 class Naming:
-    """The names of k clusters, and how certain the names are.
+    """The names of k clusters of heads, and how certain the names are.
 
-    names, doubts: one of each for every cluster; a doubt is a sentence, empty if the name is certain.
-    groups: the shares of attention (near, special, far) of the clusters' centroids; errors: their standard errors over
+    names, doubts: for each cluster its name, and a sentence on why the name is doubtful, empty if the name is certain.
+    groups: shares of attention (near, special, far) of the clusters' centroids. errors: their standard errors over
         heads.
-    margin: the score of the assignment of names less that of the second-best one; None unless k = 4.
+    margin: the score of the chosen assignment of names less the score of the second-best one; None unless k = 4.
     """
 
     names: tuple[str, ...]
@@ -45,7 +45,7 @@ class Naming:
     margin: float | None
 
     def as_dict(self) -> dict:
-        """Return {"margin": margin, "types": {name: {"near", "special", "far" (shares), "doubt"}}} for JSON."""
+        """Return {"margin": margin, "types": {name: {"near", "special", "far", "doubt"}}} for JSON."""
         groups = self.groups
         rows = zip(self.names, groups.near, groups.special, groups.far, self.doubts, strict=True)
         return {
@@ -58,18 +58,19 @@ class Naming:
 
 
 def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) -> Naming:
-    """Name clusters, numbered by rising special attention, by what their unscaled centroids look at.
+    """Return names of clusters, which are in order of special attention, by their unscaled centroids' attention.
 
-    For k = 4 the names are those of Guan et al. 2020, section 4, which gives no rule for them. The one-to-one
-    assignment with the largest total of scores decides: dense far - special, diagonal near, dense_vertical
-    min(far, special), vertical special - far. For any other k the names are `type-1`, `type-2`, ...
+    For k = 4 the names are those of Guan et al. 2020, section 4, which gives no rule for them. The names are assigned
+    one-to-one, with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far, special),
+    vertical special - far. For any other k the names are `type-1`, `type-2`, ...
 
-    A name is doubtful if another name has a higher score for its centroid, or if the centroid of diagonal, dense or
-    vertical does not have the largest near, far or special. It is also doubtful if it leads in one of these, or over
-    the second-best assignment, by no more than the lead's uncertainty: how much halves of the samples change the lead
-    and, for the largest near, far or special, two standard errors over heads.
+    A name is doubtful if another name has a higher score for its centroid. It is doubtful if the centroid of diagonal,
+    dense or vertical does not have the largest near, far or special. It is also doubtful if it leads in one of these,
+    or over the second-best assignment, by no more than the lead's uncertainty. The uncertainty is how much halves of
+    the samples change the lead and, for the largest near, far or special, two standard errors over heads.
 
-    groups, errors: as in `Naming`; halves: the groups of the same clusters, from the features of halves of the samples.
+    groups: shares of attention (near, special, far) of the centroids. errors: their standard errors over heads.
+    halves: the shares of the same clusters, from the features of each half of the samples.
     """
     k = len(groups.near)
     if k != len(TYPES):
@@ -93,7 +94,10 @@ def _name_scores(groups: Groups) -> np.ndarray:
 
 
 def _leads(groups: Groups, chosen: np.ndarray) -> np.ndarray:
-    """Return the lead of each cluster's name over each of `_RUNNERS_UP`, [3, cluster]; chosen: indices of `TYPES`."""
+    """Return how far each cluster's name is ahead of each rival of `_RUNNERS_UP`, [3, cluster], in shares of attention.
+
+    groups: shares of attention of the centroids. chosen: [cluster] the index in `TYPES` of each cluster's name.
+    """
     scores, clusters = _name_scores(groups), np.arange(len(chosen))
     others = np.array([names for names in permutations(range(len(TYPES))) if tuple(chosen) != names])
     totals, differs = scores[clusters, others].sum(axis=1), others != chosen
@@ -117,9 +121,11 @@ def _two_errors(groups: Groups, errors: Groups, cluster: int, name: int) -> floa
 
 
 def _doubt(cluster: int, name: int, groups: Groups, leads: np.ndarray, uncertain: np.ndarray) -> str:
-    """Return the sentence on why a cluster's name (an index of `TYPES`) is doubtful, empty if it is certain.
+    """Return a sentence on why a cluster's name is doubtful; empty if the name is certain.
 
-    leads, uncertain: [cluster, 3] the leads over `_RUNNERS_UP`, and the uncertainty of each lead.
+    cluster: index of the cluster. name: index of its name in `TYPES`. groups: shares of attention of all centroids.
+    leads, uncertain: [cluster, 3] how far each name is ahead of each rival of `_RUNNERS_UP`, and the lead's
+        uncertainty.
     """
     near, special, far = groups.near[cluster], groups.special[cluster], groups.far[cluster]
     group = _LARGEST_OF.get(TYPES[name])
@@ -149,9 +155,10 @@ class IndivisibleError(InputError):
 
 @dataclass(frozen=True)
 class Clustering:
-    """Heads in k clusters, numbered from 0 by rising attention of their centroids to special tokens.
+    """A division of heads into k clusters, numbered from 0 by rising attention of their centroids to special tokens.
 
-    labels: [head] int, the cluster of each head; silhouette: [head], -1 to 1, NaN for k = 1.
+    labels: [head] int, the cluster of each head. silhouette: [head], -1 to 1, NaN for k = 1. naming: names of the
+        clusters.
     """
 
     labels: np.ndarray
@@ -159,21 +166,22 @@ class Clustering:
     naming: Naming
 
     def named_again(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
-        """Return the same clusters, in which names that are uncertain over halves of the samples are doubtful too.
+        """Return the same clusters, where names that are uncertain over halves of the samples are doubtful too.
 
-        halves: near, special and far of each cluster in each half (`profiles` of `stability.measure_stability`).
+        halves: for each half {"near", "special", "far": the share of attention of each cluster}, the `profiles` of
+            `stability.measure_stability`.
         """
         groups = [Groups(**{name: np.array(values) for name, values in half.items()}) for half in halves]
         return replace(self, naming=name_types(self.naming.groups, self.naming.errors, groups))
 
 
 def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int) -> Clustering:
-    """Divide heads into k clusters and name the clusters.
+    """Divide heads into k clusters and name the clusters; return the clustering.
 
     features: [head, column] distance features (bins 0..N-1, self, cls, sep, comma, period).
     method: one of `names.METHODS`. Guan et al. 2020, section 4, use k-means.
-    scale: whether each column is brought to zero mean and unit variance first; distances and silhouettes are then those
-        of the scaled features. The paper does not scale.
+    scale: whether each column is brought to zero mean and unit variance first, which the paper does not do. Distances
+        and silhouettes are then those of the scaled features.
     restarts: initialisations of which the best is kept (agglomerative has none). With ten, k-means with k = 4 on the 72
         heads of a real model ended in one of four optima, depending on the seed; with fifty, always in the best.
     seed: 0 to 2**32 - 1; equal seeds give equal clusters, whatever the number of threads.
@@ -197,9 +205,9 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
 
 
 def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Return the cluster and type of each head as a partition.
+    """Return a clustering as a partition, the table of each head's cluster and type.
 
-    features: [layer * head, column], as they were clustered; shape: (layers, heads).
+    features: [layer * head, column] the features that were clustered. shape: (layers, heads of a layer).
     """
     labels, naming = clustering.labels, clustering.naming
     types, doubts = (np.array(texts, dtype=object)[labels] for texts in (naming.names, naming.doubts))
@@ -210,15 +218,21 @@ def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int,
 def fit_and_predict(train: np.ndarray, features: np.ndarray, **settings: Any) -> np.ndarray:
     """Fit clusters to the rows of `train`, and return the cluster of each row of `features`: [row] int, 0..k-1.
 
-    settings: as of `cluster_heads`. Agglomerative and spectral clustering have no rule for rows that they were not
-        fitted on: all rows of `features` go to the cluster with the nearest centroid.
+    train, features: [row, column] distance features. settings: method, k, scale, restarts and seed, as in
+        `cluster_heads`.
+    Agglomerative and spectral clustering have no rule for rows that they were not fitted on. With these two methods,
+    all rows of `features` go to the cluster with the nearest centroid.
     """
     _, predict = _fit(train, **settings)
     return predict(features.astype(float))
 
 
 def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return each head's silhouette, [head], -1 to 1 (Rousseeuw 1987): 0 if alone in a cluster, NaN for one cluster."""
+    """Return the silhouette of each head, [head], -1 to 1 (Rousseeuw 1987).
+
+    features: [head, column]. labels: [head] int, the cluster of each head. The silhouette is 0 for a head alone in its
+    cluster. It is NaN if all heads are in one cluster.
+    """
     clusters = len(np.unique(labels))
     if clusters == 1:
         return np.full(len(labels), np.nan)
@@ -229,7 +243,7 @@ def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def one_thread():
-    """Return a context in which numeric libraries use one thread: several would add up sums in a changing order."""
+    """Return a context in which numeric libraries use one thread, so that numbers add up in a fixed order."""
     return _libraries().limit(limits=1)
 
 
@@ -242,9 +256,11 @@ def _libraries() -> ThreadpoolController:
 def _fit(
     points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int
 ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """Return the cluster of each point, [point] int, and a function from other points to theirs; see `cluster_heads`.
+    """Return (labels, predict): the cluster of each point, [point] int, and a function from points to clusters.
 
-    method: one of `names.METHODS` or `names.MIXTURES`. A method may leave clusters without a point.
+    points: [point, column]. method: one of `names.METHODS` or `names.MIXTURES`, which may leave clusters without a
+        point.
+    k, scale, restarts, seed: as in `cluster_heads`. Raises `IndivisibleError` for fewer distinct points than clusters.
     """
     points = points.astype(float)
     distinct = len(np.unique(points, axis=0))
@@ -292,12 +308,18 @@ def _means(points: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
 
 
 def cluster_groups(features: np.ndarray, labels: np.ndarray, k: int) -> Groups:
-    """Return near, special and far of k centroids; features: [head, column], unscaled; labels: [head] int, 0..k-1."""
+    """Return the shares of attention near, special and far of k centroids, [k] each.
+
+    features: [head, column] distance features, unscaled. labels: [head] int, 0..k-1, the cluster of each head.
+    """
     return attention_groups(_means(features.astype(float), labels, k))
 
 
 def _errors(points: np.ndarray, labels: np.ndarray, k: int) -> Groups:
-    """Return the standard errors of near, special and far of the centroids, over the heads of each cluster."""
+    """Return the standard errors of near, special and far of the k centroids, [k] each, over the heads of each cluster.
+
+    points: [head, column] distance features. labels: [head] int, 0..k-1, the cluster of each head.
+    """
     centroids, sizes = vars(cluster_groups(points, labels, k)), np.bincount(labels, minlength=k)
     errors = {}
     for name, shares in vars(attention_groups(points)).items():
@@ -307,10 +329,10 @@ def _errors(points: np.ndarray, labels: np.ndarray, k: int) -> Groups:
 
 
 def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Return the partition of a user's CSV file; raises `InputError` as `read_types` does.
+    """Return the partition that a user's CSV file gives; raises `InputError` as `read_types` does.
 
-    features: [layer * head, column] distance features, whose unscaled silhouettes are in the partition.
-    shape: (layers, heads). Clusters are numbered in the order of `order_types`, and no name is doubtful.
+    features: [layer * head, column] distance features; the partition has their silhouettes, unscaled.
+    shape: (layers, heads of a layer). Clusters are numbered in the order of `order_types`, and no name is doubtful.
     """
     types = read_types(csv_path, shape).reshape(-1)
     order = order_types(types)
@@ -320,9 +342,9 @@ def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, 
 
 
 def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.DataFrame:
-    """Return each head's place in two dimensions (t-SNE, van der Maaten and Hinton 2008).
+    """Return a table of each head's place in two dimensions (t-SNE, van der Maaten and Hinton 2008).
 
-    features: [layer * head, column] head features; shape: (layers, heads); seed: 0 to 2**32 - 1.
+    features: [layer * head, column] distance features. shape: (layers, heads of a layer). seed: 0 to 2**32 - 1.
     The columns are layer, head (both from 0), x and y, without unit. Neighbours stay neighbours; distances between
     groups mean nothing.
     """
@@ -334,10 +356,11 @@ def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.D
 
 
 def match_clusters(partition: Partition, parent_partition: Partition) -> dict[str, str]:
-    """Return {name of a model's cluster: name of the cluster of its parent that it is matched with}.
+    """Return {name of a cluster of a model: name of the cluster of the model's parent that is matched with it}.
 
-    The one-to-one matching under which most heads keep their cluster is chosen (Kuhn 1955, the Hungarian method),
-    whatever clusters are called; among equal matchings, the one that pairs most clusters of equal name. Two matched
+    partition, parent_partition: the types of the model, and of the model from which it was fine-tuned (its parent).
+    The matching is one-to-one, and most heads keep their cluster under it, whatever clusters are called (Kuhn 1955, the
+    Hungarian method). Among equal matchings, the one that pairs most clusters of equal name is chosen. Two matched
     clusters without a common head are left out. Raises `InputError` if the models differ in layers or heads.
     """
     check_shapes(partition, parent_partition)
@@ -349,24 +372,34 @@ def match_clusters(partition: Partition, parent_partition: Partition) -> dict[st
 
 
 def most_together(together: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows and the columns that are matched (`match_clusters`); together: [name, name] number of heads."""
+    """Return (rows, columns): indices of the names that are matched one-to-one so that most heads are in matched pairs.
+
+    together: [name, name] the number of heads with the row's name in one partition and the column's name in another.
+    Among equal matchings, the one that pairs most equal names is chosen.
+    """
     # Equal names break ties alone: together they count less than one head.
     return linear_sum_assignment((len(together) + 1) * together + np.eye(len(together)), maximize=True)
 
 
 def matched_clusters(partition: Partition, parent_partition: Partition) -> np.ndarray:
-    """Return which heads keep the cluster that they have in the parent (`match_clusters`): [layer, head] bool."""
+    """Return which heads keep their cluster of the parent model: [layer, head] bool.
+
+    partition, parent_partition: the types of a model, and of the model from which it was fine-tuned. A head keeps its
+    cluster if `match_clusters` matches its cluster in the model with its cluster in the parent.
+    """
     match = match_clusters(partition, parent_partition)
     partner = [match.get(name) for name in partition.type_of.reshape(-1)]
     return np.array(partner, dtype=object).reshape(partition.shape) == parent_partition.type_of
 
 
 def compare_partitions(partition: Partition, parent_partition: Partition) -> dict[str, float]:
-    """Measure how alike a model and its parent divide their heads; raises `InputError` if these differ in shape.
+    """Return how alike a model and its parent divide heads: same_type, same_cluster and adjusted_rand.
 
-    Returns same_type, the percentage of heads whose type has the same name in both; same_cluster, the percentage that
-    keep their cluster (`matched_clusters`), of which some do by chance; adjusted_rand, the adjusted Rand index (Hubert
-    and Arabie 1985): 1 for equal divisions whatever the types' names, 0 on average for chance.
+    partition, parent_partition: the types of a model, and of the model from which it was fine-tuned.
+    same_type: the percentage of heads whose type has the same name in both. same_cluster: the percentage of heads that
+    keep their cluster (`matched_clusters`); some do by chance. adjusted_rand: the adjusted Rand index (Hubert and
+    Arabie 1985), 1 for equal divisions whatever the types' names, 0 on average for chance. Raises `InputError` if the
+    models differ in layers or heads.
     """
     kept = matched_clusters(partition, parent_partition)
     ours, theirs = partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1)

@@ -21,14 +21,15 @@ _UNIFORM = 1999
 
 
 def head_gaps(features: np.ndarray, seed: int) -> dict | None:
-    """Return how far heads are from having a single peak, in two ways, by the dip (Hartigan and Hartigan 1985).
+    """Return how far heads are from having a single peak, by the dip (Hartigan and Hartigan 1985) in two ways.
 
-    features: [head, column] shares that are not negative, of which the logarithms are taken, less their mean.
-
-    returns line: the dip of the heads along the line between the centres of two clusters, and position: [head] there;
-      paths: the lower quartile over heads of the dip of the lengths of paths to all, since an arc has one peak along
-      itself, and two along any line. None for fewer than 20 different heads. A dip is the largest distance between the
-      distribution and one with a single peak, in percent.
+    A dip is the largest distance between a distribution and the nearest one with a single peak, in percent.
+    features: [head, column] shares that are not negative; points are their logarithms, less the mean of each head.
+    seed: of the two clusters. Returns None for fewer than 20 different heads, else a dictionary with the keys:
+      line: the dip of the heads along the line between the centres of two clusters.
+      position: [head] the place of each head on this line.
+      paths: the lower quartile over heads of the dip of the lengths of paths to all heads. Heads on an arc have one
+        peak along the arc, but two along any line.
     """
     if len(np.unique(features, axis=0)) < FEWEST_HEADS:
         return None
@@ -42,14 +43,19 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 
 
 def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
-    """Return the dips of line and paths of so many heads, less that of a uniform distribution, the most with one
-    peak.
+    """Return {"line": dip, "paths": dip} beyond chance: each dip of heads, less the dips of a uniform distribution.
+
+    gaps: the dips line and paths of `head_gaps`, in percent. heads: the number of heads.
+    As many uniform numbers as heads are drawn. Among distributions with one peak, the uniform one has the largest dips.
     """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}
 
 
 def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
-    """Return the p-value of heads without gaps: both dips have to be beyond those of one peak."""
+    """Return the p-value of the hypothesis that heads have no gaps; both dips have to exceed those of a single peak.
+
+    gaps: the dips line and paths of `head_gaps`, in percent. heads: the number of heads.
+    """
     return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
 
 
@@ -60,10 +66,12 @@ def _uniform_dips(number: int) -> np.ndarray:
 
 
 def _path_lengths(points: np.ndarray) -> np.ndarray:
-    """Return [head, head] lengths of shortest paths over the nearest of each head and a minimum spanning tree.
+    """Return the lengths of shortest paths between heads, [head, head], along edges to near heads.
 
-    From single heads lengths come in steps, since edges are about as long as one another where a cloud is thick. So
-    each row is the mean over a head and those nearest to it.
+    points: [head, column].
+    Edges join each head to its nearest heads; further edges are those of a minimum spanning tree. Each row is the mean
+    over a head and its nearest heads: from a single head, lengths come in steps, since edges are about equally long
+    where a cloud is thick.
     """
     distances = squareform(pdist(points))
     nearest = distances.argsort(axis=1)[:, : min(_NEIGHBOURS, len(points) // 4) + 1]

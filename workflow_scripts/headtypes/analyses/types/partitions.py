@@ -28,11 +28,11 @@ _read_table = table_reader(_OTHERWISE, _KINDS)
 
 @dataclass(frozen=True)
 class Partition:
-    """Every head of a model with its type.
+    """A division of all heads of a model into types.
 
-    table: one row per head, by layer and head (both from 0), with the columns `COLUMNS`. silhouette is NaN if there is
-        one type; near, special and far are shares of the head's attention; doubtful says whether the name of its type
-        is doubtful (`clustering.name_types`).
+    table: one row for each head, by layer and head (both from 0), with the columns `COLUMNS`: layer, head, cluster,
+        type, silhouette (NaN if there is one type), near, special and far (shares of the head's attention), and
+        doubtful (whether the name of the head's type is doubtful, see `clustering.name_types`).
     """
 
     table: pd.DataFrame
@@ -52,7 +52,7 @@ class Partition:
 
     @cached_property
     def type_of(self) -> np.ndarray:
-        """The type of each head: [layer, head] object."""
+        """The name of the type of each head: [layer, head] object."""
         return self.table["type"].to_numpy(dtype=object).reshape(self.shape)
 
     def heads_of(self, type_name: str) -> list[tuple[int, int]]:
@@ -61,7 +61,11 @@ class Partition:
 
 
 def order_types(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the distinct type names in the order of all tables: the paper's four, then the rest, numbers by value."""
+    """Return the distinct type names in the order of all tables.
+
+    The four types of Guan et al. (2020) come first. The others follow alphabetically, with numbers inside of names by
+    value: `type-2` before `type-10`.
+    """
 
     def rank(name: str) -> tuple:
         known = TYPES.index(name) if name in TYPES else len(TYPES)
@@ -80,9 +84,10 @@ def build_partition(
     silhouette: np.ndarray,
     doubtful: np.ndarray | bool,
 ) -> Partition:
-    """Return a partition of columns [layer * head]; near, special and far are those of the features.
+    """Return the partition with the given columns; its columns near, special and far are computed from the features.
 
-    features: [layer * head, column] head features; shape: (layers, heads).
+    features: [layer * head, column] distance features averaged over samples. shape: (layers, heads of a layer).
+    cluster, types, silhouette, doubtful: [layer * head] columns of `Partition.table`, layer by layer.
     """
     columns = {"cluster": cluster, "type": types, "silhouette": silhouette, **vars(attention_groups(features))}
     return Partition(head_table(shape, {**columns, "doubtful": doubtful}))
@@ -93,7 +98,7 @@ def write_partition(path: StrPath, partition: Partition) -> None:
 
 
 def read_partition(path: StrPath) -> Partition:
-    """Read what `write_partition` wrote. Raises `InputError` that names a damaged file."""
+    """Return the partition in a CSV file of `write_partition`. Raises `InputError` that names a damaged file."""
     table = _read_table(path).sort_values(["layer", "head"], ignore_index=True)
     partition, heads = Partition(table[COLUMNS]), table[["layer", "head"]].to_numpy().tolist()
     with undamaged(path, _OTHERWISE):
@@ -103,10 +108,11 @@ def read_partition(path: StrPath) -> Partition:
 
 
 def read_types(path: StrPath, shape: tuple[int, int]) -> np.ndarray:
-    """Return the type of each head, [layer, head] object, from a user's CSV of layer, head (both from 0) and type.
+    """Return the type of each head, [layer, head] object, from a user's CSV file with the columns layer, head and type.
 
-    shape: (layers, heads). Rows are in any order, and other columns are ignored. Raises `InputError` that names the
-    file and the line or head if a head is missing, listed twice or not of this model.
+    shape: (layers, heads of a layer) of the model. Layers and heads in the file are counted from 0. Rows are in any
+    order, and other columns are ignored. Raises `InputError` that names the file and the line or head if a head is
+    missing, listed twice or not of this model.
     """
     try:
         # With blank lines, so that lines are counted as an editor does.

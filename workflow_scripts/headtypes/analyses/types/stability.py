@@ -73,13 +73,14 @@ _DIVISORS = {"clusters": (1, 5), "halves": (2, 25)}
 def measure_types(
     features_by_sample: np.ndarray, labels: np.ndarray, *, seed: int, numbers_seed: int, **settings: Any
 ) -> tuple[dict, pd.DataFrame]:
-    """Measure how stable the types are, and how many there are.
+    """Return (stability, numbers): how stable the types of heads are, and criteria of how many types there are.
 
-    features_by_sample, labels, seed, settings: as in `measure_stability`; numbers_seed: the seed of `compare_numbers`,
-        the same for all partitions of the same features.
-    Returns (stability, numbers). stability: the dictionary of `measure_stability`, with own_cluster
-    (`own_cluster_share`), gaps (`gaps.head_gaps`), chosen (`chosen_numbers`) and mixtures. mixtures and the table
-    numbers are those of `compare_numbers`.
+    features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, the cluster of each head.
+    seed: seed of the draws and fits of `measure_stability`. numbers_seed: seed of those of `compare_numbers`; it is the
+        same for all partitions of the same features. settings: method, k, scale and restarts, as in `compare_numbers`.
+    stability: the dictionary of `measure_stability`, with the further keys own_cluster (`own_cluster_share`), gaps
+    (`gaps.head_gaps`), chosen (`chosen_numbers`) and mixtures (the second result of `compare_numbers`).
+    numbers: the table of `compare_numbers`.
     """
     stability = measure_stability(features_by_sample, labels, seed=seed, **settings)
     numbers, mixtures = compare_numbers(features_by_sample, seed=numbers_seed, **settings)
@@ -103,21 +104,22 @@ def compare_numbers(
     models: int = MODELS,
     seed: int,
 ) -> tuple[pd.DataFrame, dict[str, float]]:
-    """Cluster heads into 2 to 8 clusters, all measured on the same halves, and into k clusters by Gaussian mixtures.
+    """Return (table, rands): criteria of 2 to 8 clusters of heads, and how far mixtures agree with k-means.
 
     features_by_sample: [sample, head, column] distance features.
     method, k, scale: as in `clustering.cluster_heads`; with `scale`, silhouettes are those of the scaled features.
     restarts: of k-means on all heads; other methods, and fits to halves, have fewer (`_DIVISORS`).
-    models: clusterings of each kind of half, at least 2. seed: every draw and every fit has a seed derived from it.
+    models: clusterings of each kind of half, at least 2. seed: every draw and fit has a seed derived from this one.
 
-    Returns (table, rands). The table has a row for each number of clusters up to 8 that is below the number of
-    different heads, with the columns `COLUMNS`: k; smallest, the number of heads in the smallest cluster; silhouette,
-    the mean over heads; the values of `measure_stability`, over halves of pairs for k-means with `PAIR_COUNTS` alone,
-    since fits to that many points take long; chance, the percentage of heads to which two models would give the same
-    cluster if each drew clusters at random with these shares. Values are NaN if the method cannot divide the heads, or
-    halves of them, into k clusters.
-    rands: for k-means and mixtures, the adjusted Rand index (Hubert and Arabie 1985) of k clusters by k-means and by a
-    Gaussian mixture, by the mixture's covariance: 1 for the same clusters, about 0 for unrelated ones. Else empty.
+    table: a row for each number of clusters up to 8 that is below the number of different heads, with the columns
+      `COLUMNS`. k: the number of clusters. smallest: the number of heads in the smallest cluster. silhouette: the mean
+      over heads. chance: the percentage of heads to which two models would give the same cluster if each drew clusters
+      at random with these shares. The others are the values of `measure_stability`; all rows are measured on the same
+      halves. Halves of pairs are measured for k-means with `PAIR_COUNTS` alone, since fits to that many points take
+      long. Values are NaN if the method cannot divide the heads, or halves of them, into k clusters.
+    rands: {covariance of the mixture: adjusted Rand index (Hubert and Arabie 1985) of k clusters by k-means and k
+      clusters by a Gaussian mixture}; 1 for the same clusters, about 0 for unrelated ones. Empty for methods other than
+      k-means and mixtures.
     """
     features = features_by_sample.mean(axis=0, dtype=np.float64)
     bins, most = features.shape[1] - len(SELF_AND_SPECIAL), len(np.unique(features, axis=0)) - 1
@@ -155,11 +157,12 @@ def compare_numbers(
 
 
 def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
-    """Return the number of clusters that each criterion chooses, None if all values are missing; table: `COLUMNS`.
+    """Return {criterion: number of clusters that the criterion chooses}; None if all values of a criterion are missing.
 
-    silhouette chooses the largest silhouette. heads and samples choose the largest kappa over their halves: the
-    pairwise agreement corrected for chance (Cohen 1960), since uncorrected agreement rises as clusters get fewer. Among
-    equal values the largest number of clusters is chosen.
+    table: criteria by number of clusters, with the columns `COLUMNS`.
+    The criterion silhouette chooses the largest silhouette. The criteria heads and samples choose the largest kappa
+    over halves of heads and of samples: the pairwise agreement corrected for chance (Cohen 1960), since uncorrected
+    agreement rises as clusters get fewer. Among equal values the largest number of clusters is chosen.
     """
     by_k = table.set_index("k").sort_index(ascending=False)
     beyond_chance = by_k[["heads_pairwise", "samples_pairwise"]].sub(by_k["chance"], axis=0)
@@ -192,7 +195,7 @@ def measure_stability(
     pairs: bool = True,
     **settings: Any,
 ) -> dict:
-    """Cluster random halves and compare the clusters with those of the full fit (von Luxburg 2010).
+    """Return how far clusterings of halves of heads, samples and pairs agree with the full one (von Luxburg 2010).
 
     features_by_sample: [sample, head, column] distance features; read in blocks of samples.
     labels: [head] int, 0..k-1, the clusters of the full fit. models: clusterings of each kind of half, at least 2.
@@ -201,15 +204,17 @@ def measure_stability(
     method, k, settings: as in `clustering.cluster_heads`.
 
     Returns {"models": models, "heads": {...}, "samples": {...}, "pairs": {...}, "profiles": ...}. Models of `heads` are
-    fitted on half of the heads, those of `samples` on the head features of half of the samples; each predicts all heads
-    from the features of all samples. Models of `pairs` are fitted on half of the pairs and predict all pairs; `pairs`
-    is None if it is not asked for, and for methods not in `PAIR_METHODS`. Halves are rounded down. Clusters are matched
-    to those of the full fit, which for pairs is a fit to all pairs. The values are percentages:
+    fitted on half of the heads. Models of `samples` are fitted on the head features of half of the samples. Models of
+    both kinds predict all heads from the features of all samples. Models of `pairs` are fitted on half of the pairs and
+    predict all pairs; `pairs` is None if it is not asked for, and for methods not in `PAIR_METHODS`. Halves are rounded
+    down. Clusters are matched to those of the full fit, which for pairs is a fit to all pairs. The values are
+    percentages:
       all_agree: heads (or pairs) to which all models give the same cluster. Guan et al. 2020, section 4, report this
         "proportion of input samples", but not whether heads, samples or pairs of both are meant; hence all three;
       pairwise: heads (or pairs) to which two models give the same cluster, mean over all pairs of models;
       by_head: [head], models that give the head (or its pairs, on average) the cluster of the full fit.
-    profiles: near, special and far of each cluster, for each half of the samples (`cluster_halves`).
+    profiles: near, special and far (shares of attention) of each cluster, for each half of the samples
+        (`cluster_halves`).
     Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.
     """
     settings |= {"method": method, "k": k}
@@ -231,10 +236,14 @@ def measure_stability(
 def cluster_halves(
     features_by_sample: np.ndarray, labels: np.ndarray, *, models: int = MODELS, seed: int, k: int, **settings: Any
 ) -> tuple[list[np.ndarray], list[dict[str, list[float]]]]:
-    """Cluster heads by their features on random halves of the samples; arguments as of `measure_stability`.
+    """Cluster heads on random halves of the samples; return (clusters, profiles), an entry for each half.
 
-    Returns (clusters, profiles), a list each with an entry for each half: the clusters of the heads, [head] int,
-    matched to `labels`; and {"near", "special", "far"}, the shares of attention of each cluster in this half.
+    features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
+    models: the number of halves. seed: seed from which those of halves and fits are derived. k, settings: as in
+        `clustering.cluster_heads`.
+    clusters: for each half the cluster of each head, [head] int, matched to `labels`. profiles: for each half {"near",
+    "special", "far": the share of attention of each cluster in this half}.
+    Raises `InputError` for fewer than two samples.
     """
     samples = len(features_by_sample)
     if samples < 2:
@@ -256,7 +265,7 @@ def _cluster(train: np.ndarray, features: np.ndarray, labels: np.ndarray, seed: 
 def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> float:
     """Return the percentage of pairs of a head and a sample that are nearest to the mean of the head's own cluster.
 
-    features_by_sample: [sample, head, column] distance features; labels: [head] int, 0..k-1, the head's cluster.
+    features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, each head's cluster.
     """
     features = features_by_sample.mean(axis=0, dtype=float)
     centroids = np.stack([features[labels == cluster].mean(axis=0) for cluster in range(labels.max() + 1)])
@@ -266,9 +275,9 @@ def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> flo
 
 
 def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarray:
-    """Return the clusters `labels` renamed one-to-one so that most heads have their `reference` cluster (Kuhn 1955).
+    """Return `labels`, [head] int, with clusters renamed one-to-one so that most heads have their `reference` cluster.
 
-    labels, reference: [head] int, 0..k-1.
+    labels, reference: [head] int, 0..k-1, the clusters of two clusterings. The matching is Kuhn's (1955).
     """
     together = np.zeros((k, k), dtype=int)
     np.add.at(together, (labels, reference), 1)
@@ -277,11 +286,11 @@ def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarra
 
 
 def agreement(predicted: np.ndarray, labels: np.ndarray) -> dict:
-    """Return how far clusterings agree, in percent, with the keys all_agree, pairwise and by_head.
+    """Return how far several clusterings of heads agree, in percent, with the keys all_agree, pairwise and by_head.
 
-    all_agree: heads to which all models give the same cluster; pairwise: heads to which two models give the same, mean
-    over pairs of models; by_head: [head] models that give the head its cluster of the full fit.
-    predicted: [model, head] the cluster that each model gives each head; labels: [head] the clusters of the full fit.
+    predicted: [model, head] the cluster that each model gives each head. labels: [head] the clusters of the full fit.
+    all_agree: heads to which all models give the same cluster. pairwise: heads to which two models give the same
+    cluster, mean over pairs of models. by_head: for each head, models that give the head its cluster of the full fit.
     """
     pairs = [(one == other).mean() for one, other in combinations(predicted, 2)]
     return {
@@ -315,7 +324,6 @@ def _pairs(features_by_sample: np.ndarray) -> np.ndarray:
 
 
 def _draw_halves(items: int, models: int, seed: int, kind: str) -> np.ndarray:
-    """Return which items are drawn for each model, half of them: [model, item] bool."""
     halves = np.zeros((models, items), dtype=bool)
     for model in range(models):
         rng = np.random.default_rng(derive_seed(seed, kind, "half", model))
@@ -324,7 +332,6 @@ def _draw_halves(items: int, models: int, seed: int, kind: str) -> np.ndarray:
 
 
 def _weighted_means(features_by_sample: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return weighted means over samples, [row, head, column]; weights: [row, sample]."""
     samples, heads, columns = features_by_sample.shape
     sums = np.zeros((len(weights), heads * columns))
     with one_thread():
@@ -361,11 +368,12 @@ _RING = {"marker": "o", "ms": 7, "mfc": "none", "mec": "0.25", "mew": 0.8, "ls":
 
 @styled
 def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partition) -> Figure:
-    """Draw silhouette and stability by number of clusters, heads along a line, and below them a tile for each head.
+    """Draw criteria by number of clusters, all heads along a line, and a tile for each head; return the figure.
 
-    stability, numbers: as `measure_types` returns them; the line is that of `gaps.head_gaps`. A ring marks the number
-    of clusters that a criterion chooses, a dotted line the number of the partition. A tile has the colour of the head's
-    type, and is the paler, the fewer clusterings of halves give the head this type.
+    stability, numbers: as `measure_types` returns them. partition: the types of the heads.
+    The criteria are silhouette and stability. A ring marks the number of clusters that a criterion chooses, a dotted
+    line the number of the partition. The line is the one of `gaps.head_gaps`. A tile has the colour of the head's type;
+    the fewer clusterings of halves give the head this type, the paler is the tile.
     """
     layers, heads = partition.shape
     labels = type_labels(partition)
@@ -421,9 +429,10 @@ def _draw_numbers(silhouettes: Axes, halves: Axes, chosen: dict[str, int | None]
 
 
 def _draw_tiles(axes: Axes, percent: np.ndarray, colours: np.ndarray, inches: float) -> None:
-    """Draw a tile for each head, with a number in each that is below 100 %.
+    """Draw a tile for each head on `axes`, with its number printed if the number is below 100 %.
 
-    percent: [layer, head]; colours: [layer, head, 3]; inches: the smaller of a tile's width and height.
+    percent: [layer, head] clusterings that give the head its type. colours: [layer, head, 3] RGB of the head's type.
+    inches: the smaller of a tile's width and height.
     """
     layers, heads = percent.shape
     strength = (0.12 + 0.88 * percent / 100)[..., None]

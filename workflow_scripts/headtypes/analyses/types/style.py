@@ -21,7 +21,7 @@ _DASHES = ("-", (0, (3, 1)), (0, (1, 1)), (0, (4, 1, 1, 1)))
 
 @dataclass(frozen=True)
 class TypeStyle:
-    """The look of one type: a colour, and signs for print in grey."""
+    """The look of one type in figures: a colour, and a marker, a hatch and dashes for print in grey."""
 
     colour: str
     marker: str
@@ -30,9 +30,10 @@ class TypeStyle:
 
 
 def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
-    """Return the style of each type by its name, in the order of `order_types`.
+    """Return {type: its style}, in the order of `order_types`.
 
-    The paper's types and `type-1`, `type-2`, ... look the same in every figure; other types look by their position.
+    The types of Guan et al. (2020) and `type-1`, `type-2`, ... look the same in every figure. Other types get their
+    look by their position among `types`.
     """
     styles = {}
     for index, name in enumerate(order_types(types)):
@@ -50,7 +51,6 @@ def type_labels(partition: Partition) -> dict[str, str]:
 
 
 def type_patches(styles: Mapping[str, TypeStyle], labels: Mapping[str, str], *, hatched: bool = True) -> list[Patch]:
-    """Return coloured rectangles for a legend of types; labels: by type; hatched: whether rectangles are hatched."""
     return [
         Patch(facecolor=styles[name].colour, hatch=styles[name].hatch * hatched, edgecolor="white", label=label)
         for name, label in labels.items()
@@ -58,21 +58,30 @@ def type_patches(styles: Mapping[str, TypeStyle], labels: Mapping[str, str], *, 
 
 
 def scatter_types(axes: Axes, places: pd.DataFrame, partition: Partition, size: float) -> None:
-    """Mark each head at its x and y by its type; places: columns layer, head, x, y; size: of a mark, square points."""
+    """Draw a mark for each head on `axes`, at its x and y, in the colour and shape of its type.
+
+    places: a table with the columns layer, head, x and y. size: the area of a mark, in square points.
+    """
     types, styles = partition.type_of[places["layer"], places["head"]], type_styles(partition.types)
     for name, label in type_labels(partition).items():
         scatter_heads(axes, places[types == name], styles[name].colour, styles[name].marker, label, size)
 
 
 def scatter_heads(axes: Axes, heads: pd.DataFrame, colour, marker: str, label: str, size: float) -> None:
-    """Mark heads at their columns x and y in one way, with their number in the legend; draw nothing for no heads."""
+    """Draw marks of one colour and shape for heads on `axes`, with their number in the legend; none for no heads.
+
+    heads: a table with the columns x and y. label: the name in the legend. size: the area of a mark, in square points.
+    """
     if not heads.empty:
         look = {"color": colour, "marker": marker, "s": size, "lw": 0.3, "ec": "white"}
         axes.scatter(heads["x"], heads["y"], label=f"{label}: {len(heads)}", gid=label, **look)
 
 
 def frame_projection(axes: Axes, places: pd.DataFrame) -> float:
-    """Frame all places (columns x and y) in a square without scales; return half the square's side."""
+    """Frame all places in a square without scales, and return half of the square's side.
+
+    places: a table with the columns x and y.
+    """
     x, y = ((places[name].min() + places[name].max()) / 2 for name in ("x", "y"))
     half = 0.56 * max(np.ptp(places["x"]), np.ptp(places["y"]), 1e-9)
     axes.set(xticks=[], yticks=[], xlim=(x - half, x + half), ylim=(y - half, y + half))
