@@ -14,7 +14,6 @@ from headtypes.models.stage import RECORD
 
 @stage("forward", reads="samples", calls="analyses.distances.measure:run", inputs=(RECORD, SAMPLES))
 def extract_features(plan: Plan, model: str, task: str) -> dict:
-    """Spec: truncation, precision, batch size, and whether norms are read beside weights."""
     return {**samples_of(plan, task), **norms_of(plan, task)}
 
 

@@ -27,8 +27,10 @@ def head_features(
 ) -> Shaped[np.ndarray, "*any column"]:
     """Return distance features with fewer distance bins: the bins, then `SELF_AND_SPECIAL`, in the dtype given.
 
-    features: shares with 64 bins, as extraction stores them; distance_bins: number of bins, a divisor of 64.
+    features: shares of attention with 64 bins, as extraction stores them. distance_bins: number of bins, a divisor of
+        64.
     first: the part of each share that goes to the first token, if the first token is to count as `[CLS]`.
+    Raises `ValueError` if `distance_bins` does not divide 64.
     """
     if FINE_BINS % distance_bins:
         raise ValueError(f"{distance_bins} distance bins do not divide the {FINE_BINS} that are stored")
@@ -43,10 +45,11 @@ def head_features(
 
 @dataclass(frozen=True)
 class Groups:
-    """Shares of the attention of n heads, or of n centroids; they sum to one, or less if some goes to no token.
+    """The attention of n heads, or of n centroids, summed into three shares: near, special and far.
 
-    near: [n] share to the token itself and to bin 0. special: [n] share to `[CLS]`, `[SEP]`, comma and period.
-    far: [n] share to all other tokens.
+    near: [n] share to the token itself and to bin 0, the nearest tokens. special: [n] share to `[CLS]`, `[SEP]`, comma
+        and period. far: [n] share to all other tokens. The three sum to one, or to less if some attention goes to no
+        token.
     """
 
     near: np.ndarray
@@ -55,9 +58,10 @@ class Groups:
 
 
 def attention_groups(features: np.ndarray) -> Groups:
-    """Sum head features [n, column], bins 0..N-1 and `SELF_AND_SPECIAL`, into near, special and far.
+    """Return the shares near, special and far of each head, [n] each, from its distance features.
 
-    The fewer bins there are, the wider bin 0 is, and near with it: compare groups only for equal N.
+    features: [n, column], bins 0..N-1 and `SELF_AND_SPECIAL`. The fewer bins there are, the wider are bin 0 and near:
+    compare groups only for equal N.
     """
     features = features.astype(float)
     bins = features.shape[-1] - len(SELF_AND_SPECIAL)
@@ -69,12 +73,12 @@ def attention_groups(features: np.ndarray) -> Groups:
 
 
 def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
-    """Tell whether no sample has a `[CLS]`, so that its first token can count as one.
+    """Return whether no sample has a `[CLS]`, so that the first token can count as one.
 
-    kinds: kinds of each sample's tokens, [token].
+    kinds: kinds of each sample's tokens, [token], as numbers of `encoding.SPECIAL_KINDS`.
 
     Decoders attend to the first token of a text, whatever it is, as BERT does to `[SEP]` (Xiao et al. 2024, "attention
-    sinks"). By the definition of Guan et al. (2020), this token counts as any other.
+    sinks"). By the definition of Guan et al. (2020), the first token counts as any other.
     """
     cls = 1 + SPECIAL_KINDS.index("cls")
     return not any((of_sample == cls).any() for of_sample in kinds)
@@ -94,7 +98,10 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Divide results of `DistanceFeatures` into features, and their parts that go to the first token or None."""
+    """Return (features, first): results of `DistanceFeatures` divided into features and their parts to the first token.
+
+    read: [..., COLUMNS] or [..., 2 * COLUMNS]. first: None if the results have no such parts.
+    """
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None
 
 
@@ -107,8 +114,10 @@ SHARES = {"weights": ("distance", "first"), "norms": ("norms", "norms_first")}
 class Features:
     """The distance features of every head on every sample.
 
-    distance: share of attention in each column; with the share that goes to no token, a row sums to one.
-    length: number of tokens, without padding. truncated: whether the sample was cut to the model's longest input.
+    distance: [sample, layer, head, column] share of attention in each column; with the share that goes to no token, a
+        row sums to one.
+    length: [sample] number of tokens, without padding. truncated: [sample] whether the sample was cut to the model's
+        longest input. sample_ids: ids of the samples.
     first: the part of each share that goes to the first token, if no sample has a `[CLS]`; else None.
     norms, norms_first: as `distance` and `first`, of norms instead of weights (`attention.norms`); None if not read.
     """
@@ -127,23 +136,23 @@ def read_features(path: StrPath) -> Features:
 
 
 def has_first_token(path: StrPath) -> bool:
-    """Tell whether a file of features holds attention to the first token, as it does if no sample has a `[CLS]`."""
+    """Return whether a file of features holds the attention to the first token; it does if no sample has a `[CLS]`."""
     with opened_arrays(path, Features) as file:
         return "first" in file
 
 
 def read_lengths(path: StrPath) -> np.ndarray:
-    """Return the number of tokens of each sample: [sample] int."""
+    """Return the number of tokens of each sample in a file of features: [sample] int."""
     with opened_arrays(path, Features) as file:
         return file["length"][:]
 
 
 def read_distance(path: StrPath, distance_bins: int, first_token: bool = True, of: Of = "weights") -> np.ndarray:
-    """Return the distance features of every sample: [sample, head, column] float32, heads layer by layer.
+    """Return the distance features of every sample in a file: [sample, head, column] float32, heads layer by layer.
 
-    distance_bins: number of bins; of: whether features of weights or of norms are read.
-    first_token: whether the first token counts as `[CLS]`, if the file says how much attention it gets.
-    Raises `InputError` where the file has no norms.
+    distance_bins: number of bins, a divisor of 64. of: whether features of weights or of norms are read.
+    first_token: whether the first token counts as `[CLS]`, if the file holds the attention to it.
+    Raises `InputError` if norms are asked for and the file has none.
     """
     with opened_arrays(path, Features) as file:
         distance, first = (file.get(name) for name in SHARES[of])
@@ -159,9 +168,9 @@ def read_distance(path: StrPath, distance_bins: int, first_token: bool = True, o
 def read_head_features(
     path: StrPath, distance_bins: int, first_token: bool = True, of: Of = "weights"
 ) -> tuple[np.ndarray, tuple[int, int]]:
-    """Return the head features (means over samples), [head, column] float64; and (layers, heads of a layer).
+    """Return (features, shape): the means over samples, [head, column] float64, and (layers, heads of a layer).
 
-    The arguments are those of `read_distance`.
+    path: a file of features. distance_bins, first_token, of: as in `read_distance`.
     """
     with opened_arrays(path, Features) as file:
         shape = file["distance"].shape[1:3]

@@ -32,13 +32,13 @@ TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3, tor
 
 
 class DistanceFeatures(PerSample):
-    """A reducer whose result is distance features, [sample, layer, head, column] float32.
+    """A reducer, run with a model, whose result is distance features, [sample, layer, head, column] float32.
 
     The columns of a head sum to one, less the share of attention that goes to no token (`reducers.Block.to_none`).
 
-    kinds: kinds of the tokens of each encoded sample, [token]; of: whether weights or norms are summed.
-    first: whether the result has, after the features, the part of each that goes to the first token: [sample, layer,
-        head, 2 x column] (`features.split`).
+    kinds: kinds of the tokens of each encoded sample, [token]. of: whether weights or norms are summed.
+    first: whether the result has, after the features, the part of each feature that goes to the first token:
+        [sample, layer, head, 2 * column] (`features.split`).
     """
 
     by_head = True
@@ -79,7 +79,7 @@ class DistanceFeatures(PerSample):
             self.values[group.samples, block.layer, block.heads] = torch.cat(sums, dim=-1) / group.length
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
-        """Mark heads whose features, with the share that goes to no token, sum to one; NaN and infinity do not."""
+        """Return which heads have features that sum to one, with the share for no token; NaN and infinity do not."""
         return (self.values[..., :COLUMNS].sum(-1) + self._to_none - 1).abs() <= TOLERANCE[self.about.dtype]
 
 
@@ -90,6 +90,8 @@ class Buckets:
     special:  [sample, key, 4] kind of each special token, one-hot.
     column:   [length + key - query, 65] column of an ordinary key, one-hot: its fine bin, or self.
     first:    [sample, query, column] column of the first token, one-hot (`features.first_columns`), or None.
+
+    group: the samples, as a slice of a batch. kinds: kinds of the tokens of each sample of the batch, [token].
     """
 
     def __init__(self, group: Group, kinds: list[np.ndarray], column: Tensor, first: bool):
@@ -104,10 +106,10 @@ class Buckets:
 
     @cached_property
     def special_tokens(self) -> tuple[Tensor, Tensor]:
-        """Positions of the special tokens, [sample, token] int64, and their kinds, one-hot [sample, token, 4].
+        """The positions of the special tokens, [sample, token] int64, and their kinds, one-hot [sample, token, 4].
 
-        Samples that have fewer special tokens than others are filled up with the position behind the last token, whose
-        kind is zero.
+        Samples with fewer special tokens than others are filled up with the position behind the last token, whose kind
+        is zero.
         """
         places = padded(self._special_tokens, self._tokens.shape[1], self._tokens.device)
         return places, _one_hot_kinds(pad(self._tokens, (0, 1)).gather(1, places))
@@ -116,8 +118,8 @@ class Buckets:
         """Return the last queries before the distance to a special token changes its column.
 
         From the first query to the last, the columns are the bins from the last to the first, self, and the bins from
-        the first to the last. The queries are [sample, 1, edge, token] int64, counted from `start`; the second array
-        tells whether each lies between `start` and `stop`.
+        the first to the last. The queries are [sample, 1, edge, token] int64, counted from `start`. The second array
+        tells whether each query lies between `start` and `stop`.
         """
         least = -(-torch.arange(1 + FINE_BINS, device=self._tokens.device) * self._tokens.shape[1] // FINE_BINS)
         least = least.clamp_min_(1)
@@ -140,7 +142,8 @@ def _columns(length: int, device: torch.device) -> Tensor:
 class _InSlices:
     """Sums of attention, or of norms, by key - query and by special token, which are filled some query rows at a time.
 
-    zeros: zeros [sample, head, key]; block: first block of the samples.
+    zeros: zeros [sample, head, key]. block: the first block of the samples. buckets: the columns of the samples'
+        tokens.
     """
 
     def __init__(self, zeros: Tensor, block: Block, buckets: Buckets):
@@ -165,7 +168,7 @@ class _InSlices:
             place.addcmul_(part, self._weight)
 
     def by_column(self) -> Tensor:
-        """Return the sums over ordinary keys alone, by column: [sample, head, 65]."""
+        """Return the sums over ordinary keys (without special tokens) by column of distance: [sample, head, 65]."""
         return skewed(self._rows, 2 * self._keys).sum(2) @ self._buckets.column
 
     def by_special(self) -> Tensor:
@@ -223,7 +226,10 @@ def reducers_of(encoded: Encoded, norms: bool) -> list[Reducer]:
 
 
 def shares_of(read: list[np.ndarray]) -> dict[str, np.ndarray | None]:
-    """Return distance features by their names in `Features`; read: results of the reducers of `reducers_of`."""
+    """Return {name of a field of `Features`: its array or None} for the fields with distance features.
+
+    read: results of the reducers of `reducers_of`: of weights and, if norms were read, of norms.
+    """
     return dict(zip(chain(*SHARES.values()), chain(*map(split, read)), strict=False))
 
 

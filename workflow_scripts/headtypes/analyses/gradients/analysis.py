@@ -32,7 +32,11 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield mean, smallest and largest gradient of a set's heads, each divided by the mean of its layer."""
+    """Yield mean, smallest and largest gradient of a set's heads, for each kind of token.
+
+    path: the table of gradients. Each head's gradient is divided by the mean over the heads of its layer, all kinds
+    together.
+    """
     import numpy as np
 
     from headtypes.analyses.gradients.results import ATTENDED, read_gradients
@@ -60,7 +64,6 @@ TABLE = Result(
 
 
 def texts(plan: Plan, model: str, task: str) -> str:
-    """Return the path of a task's samples if its rows are texts, else of its questions or pairs."""
     return (SAMPLES if plan.is_text(task) else QUESTIONS).path.format(task=task)
 
 
@@ -76,7 +79,7 @@ def answered_windows(plan: Plan, model: str, task: str) -> str | list:
     inputs=(RECORD, texts, answered_windows),
 )
 def measure_gradients(plan: Plan, model: str, task: str) -> dict:
-    """Spec: truncation, number of samples, seed of their draw, precision and batch size.
+    """Return the spec: truncation, number of samples, seed of their draw, precision and batch size.
 
     The seed depends on the task alone, so that models with one tokenizer guess the same words.
     """

@@ -41,10 +41,11 @@ NOT_COUNTED = -1
 
 
 class Loss(Protocol):
-    """The loss of a model on each of its inputs.
+    """The loss of a model on each of its inputs, whose gradients are read; a protocol of several losses.
 
-    name: name of the loss in the table. input_ids, token_types: rows of the inputs, as `batches.run_model` takes them.
-    kinds: for each input, the kinds of its tokens [token], as in `encoding.Encoded`, or `NOT_COUNTED`.
+    name: name of the loss in the table. input_ids, token_types: token ids and token types of each input.
+    kinds: for each input the kind of each token, [token]: 0 for an ordinary token, numbers of `encoding.SPECIAL_KINDS`,
+        or `NOT_COUNTED`.
     units: [input] int, index of the sample that the input is part of: the windows of one question are one sample.
     """
 
@@ -55,25 +56,32 @@ class Loss(Protocol):
     units: np.ndarray
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """Return `batch_tokens`, or fewer if logits of a batch, `vocabulary` for each token, would take much memory."""
+        """Return `batch_tokens`, or fewer tokens if the logits of a batch would take much memory.
+
+        batch_tokens: tokens of a batch, with padding. vocabulary: the number of logits of each token.
+        """
         return batch_tokens
 
     @contextmanager
     def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        """Prepare a model for runs on batches; `start` is called before each run."""
+        """Return a context in which a model can be run on batches; call `start` before each run."""
         yield
 
     def start(self, inputs: np.ndarray) -> None:
-        """Prepare for the run of a batch; inputs: indices of the inputs in the batch."""
+        """Prepare for the run of one batch; inputs: [input] indices of the batch's inputs among all inputs."""
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the loss on each input of a batch, [input]; output: the model's; given: the model's arguments."""
+        """Return the loss on each input of the batch that was started, [input].
+
+        output: what the model returned. given: the arguments with which the model was called, by name.
+        """
 
 
 class MaskedWords(SomeTokens, Loss):
-    """The mean cross entropy of the words that are masked in a text (`encoding.mask_words`).
+    """The loss on masked words: the mean cross entropy of the words that are masked in a text (`encoding.mask_words`).
 
-    Masked words do not count among the attended tokens, since the paper's figure is about *all unmasked tokens*.
+    Masked words do not count among the attended tokens, since the paper's figure (Clark et al. 2019, Figure 3) is about
+    *all unmasked tokens*.
     """
 
     name = "masked_words"
@@ -81,7 +89,7 @@ class MaskedWords(SomeTokens, Loss):
     def __init__(self, encoded: Encoded, ids: Sequence[str], tokenizer, seed: int):
         """Draw the words of each sample; the draw depends on the sample's id and the seed alone.
 
-        ids: of the samples, in their order; tokenizer: a tokenizer with a mask token.
+        encoded: the samples. ids: the id of each sample. tokenizer: a tokenizer with a mask token.
         """
         chosen = [sample for sample, kinds in enumerate(encoded.kinds) if (kinds == 0).any()]
         read, vocabulary = encoded.selected(chosen), np.unique(list(tokenizer.get_vocab().values()))
@@ -112,7 +120,7 @@ class MaskedWords(SomeTokens, Loss):
 
 
 class NextToken(Loss):
-    """The mean cross entropy of each next token of a text."""
+    """The loss on the next token: the mean cross entropy of each next token of a text."""
 
     name = "next_token"
 
@@ -132,10 +140,11 @@ class NextToken(Loss):
 
 
 class GoldAnswers(AnswerLoss):
-    """The mean cross entropy of the gold answers of a task's questions or pairs.
+    """The loss on gold answers: the mean cross entropy of the gold answers of a task's questions or pairs.
 
-    windows, targets: windows of the rows, and the gold answer in each (`Kind.answer_targets`); kind: kind of the task.
-    kind_of: kind of each token id (`encoding.token_kinds`); what: name of the work, for messages.
+    windows: the windows of the questions or pairs. targets: the gold answer in each window (`Kind.answer_targets`).
+    kind_of: the kind of each token id (`encoding.token_kinds`). kind: the kind of the task.
+    what: a name of the work, for messages.
     """
 
     def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, what: str):
@@ -155,9 +164,10 @@ def measure_text_gradients(
 ) -> Gradients:
     """Return the gradients of a language model's loss on texts: on masked words, or on the next token.
 
-    texts: samples of a task, of which at most `samples` are drawn by the seed; kind: kind of the task.
-    settings: arguments of `ModelOnTask`.
-    There are no values if the weights lack the language model's head, which would be filled with random numbers.
+    texts: samples of a task, of which at most `samples` are drawn by the seed. record: the model. task, kind: the name
+        of the task and its kind.
+    settings: keyword arguments of `ModelOnTask`, such as precision and batch_tokens.
+    There are no values, but a reason, if the weights lack the language model's head, since it would be random numbers.
     """
     head = record.language_head
     run = ModelOnTask(record, task=f"{task}, gradients", head=head, **settings)
@@ -179,10 +189,11 @@ def measure_text_gradients(
 def measure_answer_gradients(
     rows: list, windows: Windows, record: ModelRecord, *, task: str, kind: str, samples: int, seed: int, **settings
 ) -> Gradients:
-    """Return the gradients of the loss of a fine-tuned model's answers.
+    """Return the gradients of the loss of a fine-tuned model on the gold answers of its task.
 
-    rows, windows: questions or pairs, of which at most `samples` are drawn, and their windows; other arguments as in
-        `measure_text_gradients`.
+    rows, windows: questions or pairs, and their windows; at most `samples` of the rows are drawn by the seed.
+    record: the model. task, kind: the name of the task and its kind. settings: keyword arguments of `ModelOnTask`.
+    There are no values, but a reason, if the weights lack the head of the task.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=KINDS[kind].head, **settings)
     if lacking := _lacking(run):
@@ -195,13 +206,14 @@ def measure_answer_gradients(
 def gradients_by_kind(
     model: PreTrainedModel, loss: Loss, batch_tokens: int, what: str
 ) -> Float[np.ndarray, "layer head kind"]:
-    """Return the mean over samples of each head's mean |dLoss / dA[s, t]| over all queries s and all keys t of a kind.
+    """Return the mean over samples of each head's mean |dLoss / dA[s, t]|, over all queries s and all keys t of a kind.
 
     Every key counts, even one that a causal or local layer hides from the query: the attention is a free variable. A
     sample without a token of the kind does not count; the inputs of one sample that have such a token count alike.
-    model: with the head that the loss needs; what: name of the work, for progress and messages.
+    model: a model with the head that the loss needs. batch_tokens: tokens of a batch, with padding.
+    what: name of the work, for progress and messages.
     The result is float64, kinds as in `ATTENDED`; NaN where no sample has a token of the kind.
-    Raises `InputError` where the model's heads cannot be read or a gradient is not finite.
+    Raises `InputError` if the model's heads cannot be read or a gradient is not finite.
     """
     # Only head outputs need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)
@@ -239,11 +251,12 @@ def gradients_by_kind(
 
 
 class AttentionGradients:
-    """The hook of a batch that leaves the attention as it is, and reads its gradients in the backward pass.
+    """A hook of a batch that changes no attention, and reads the attention's gradients in the backward pass.
 
-    anchor: an input of every layer; a backward pass that computes its gradient reaches every layer.
+    A hook is called by each layer in the place of its attention. anchor: an input of every layer; a backward pass that
+    computes the anchor's gradient reaches every layer.
 
-    members: whether each token of an input is of each kind, for each input; shape: layers, heads of a layer.
+    batch: the batch. members: for each input, whether each token is of each kind. shape: (layers, heads of a layer).
     """
 
     def __init__(self, batch: Batch, members: Sequence[Bool[np.ndarray, "token kind"]], shape: tuple[int, int]):
@@ -259,7 +272,7 @@ class AttentionGradients:
         return _Attention.apply(layer.query, layer.key, layer.value, self.anchor, layer, number, self)
 
     def means(self) -> Float[Tensor, "batch layer head kind"]:
-        """Return each head's mean |dLoss / dA| by kind of token, after the backward pass; 0 without such a token."""
+        """Return each head's mean |dLoss / dA| by kind of token, after the backward pass; 0 for a missing kind."""
         means = torch.empty_like(self._sums)
         for group in self.groups:
             pairs = group.length * self._members[group.samples.start].sum(1)
@@ -267,14 +280,17 @@ class AttentionGradients:
         return means
 
     def add(self, number: int, group: Group, gradient: Float[Tensor, "sample head row key"]) -> None:
-        """Add dLoss / dA of some query rows of a group in a layer; number: of the layer."""
+        """Add |dLoss / dA| of some query rows of a group of samples to the sums; number: index of the layer."""
         by_key = gradient.abs().sum(2, dtype=torch.promote_types(gradient.dtype, torch.float32))
         members = self._members[group.samples.start].to(by_key.dtype)
         self._sums[group.samples, number] += by_key @ members
 
 
 class _Attention(torch.autograd.Function):
-    """Head outputs of a layer, whose backward pass computes attention anew, block by block, and reads its gradients."""
+    """The head outputs of a layer as a function with a backward pass that reads the gradients of the attention.
+
+    The backward pass computes attention anew, block by block.
+    """
 
     @staticmethod
     def forward(
@@ -332,7 +348,6 @@ def _add_below(
 
 
 def _lacking(run: ModelOnTask) -> str | None:
-    """Return why the weights lack the head that the run needs; None if they have it."""
     try:
         run.model  # noqa: B018
     except MissingHeadError as error:

@@ -40,14 +40,15 @@ HEADS = ("layer", "head", *TOKENS, *QUARTERS, "low", "high", "relative", "off", 
 class Outputs:
     """The vectors that every head writes into the residual stream, on every sample.
 
-    written: the columns `COLUMNS`. `written...` are means over tokens of the length of the vector that the head adds to
-        a token, divided by the length of the residual stream there: over all tokens, the first token, other `[CLS]` and
-        `[SEP]`, comma and period, all other tokens, and each quarter of the sample without its first token; NaN where a
-        sample has no such token. `length` is the mean length of the vector over all tokens. `first` and `to_largest`
-        are the head's share of attention to the first token, and to the token with the stream's largest number.
-    stream: the columns `STREAM`, about the stream that the layer reads: the largest magnitude of a number; the median
-        magnitude; the token with the largest magnitude, from 0.
-    length: number of tokens. reason: why there are no values, or None.
+    written: [sample, layer, head, column], the columns `COLUMNS`. `written...` are means over tokens of the length of
+        the vector that the head adds to a token, divided by the length of the residual stream there: over all tokens,
+        the first token, other `[CLS]` and `[SEP]`, comma and period, all other tokens, and each quarter of the sample
+        without its first token; NaN where a sample has no such token. `length` is the mean length of the vector over
+        all tokens. `first` and `to_largest` are the head's share of attention to the first token, and to the token with
+        the stream's largest number.
+    stream: [sample, layer, 3], the columns `STREAM`, about the stream that the layer reads: the largest magnitude of a
+        number; the median magnitude; the token with the largest magnitude, from 0.
+    length: [sample] number of tokens. sample_ids: ids of the samples. reason: why there are no values, or None.
     """
 
     written: Float32[np.ndarray, "sample layer head 12"]
@@ -69,9 +70,10 @@ read_heads = table_reader("holds nothing that heads write", dict.fromkeys(HEADS)
 
 
 class WrittenByHeads(PerSample):
-    """A reducer whose result is (written, stream) as in `Outputs`: float32 and float64.
+    """A reducer, run with a model, of the vectors that heads write into the residual stream.
 
-    kinds: kinds of the tokens of each encoded sample, [token].
+    The result is (written, stream) as in `Outputs`: float32 and float64. kinds: kinds of the tokens of each encoded
+        sample, [token].
     """
 
     by_head = True
@@ -135,8 +137,8 @@ class WrittenByHeads(PerSample):
 def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
     """Return the weight of each token in the means of `TOKENS` and `QUARTERS`, one column for each mean.
 
-    NaN, the mean of nothing, where a sample has no such token. The first token counts in `written_first` and `written`
-    alone.
+    kinds: kinds of the tokens of one sample, [token]. A column is NaN, the mean of nothing, if the sample has no such
+    token. The first token counts in `written_first` and `written` alone.
     """
     length = len(kinds)
     position = np.arange(length)
@@ -156,7 +158,6 @@ def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
 
 
 def _reason(run: ModelOnTask) -> str:
-    """Return why lengths cannot be read of a model, or an empty text."""
     from headtypes.attention.norms import KeyLengths, ResidualStream
 
     try:

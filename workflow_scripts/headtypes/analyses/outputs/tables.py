@@ -38,13 +38,16 @@ def is_off(outputs: Outputs) -> Bool[np.ndarray, "sample layer head"]:
 
 
 def heads_table(outputs: Outputs) -> pd.DataFrame:
-    """Return one row for each head, with means over samples; NaN where nothing could be measured.
+    """Return one row for each head on what it writes into the residual stream, means over samples; NaN if unmeasured.
 
-    The columns are layer, head (from 0); those of `Outputs.written` that begin with `written`; low and high, the ends
-    of the interval of `written` over samples; relative, the length that the head writes divided by the mean of its
-    layer's heads; off, percent of samples on which `relative` is below `OFF`; off_no_sink, percent of samples on which
-    the head is off although the first token gets at most half of its attention (`SINK`); first, to_largest, shares of
-    attention as in `Outputs.written`.
+    The columns are:
+      layer, head: from 0. written...: the columns of `Outputs.written` that begin with `written`.
+      low, high: ends of the interval of `written` over samples.
+      relative: the length that the head writes divided by the mean of its layer's heads.
+      off: percent of samples on which `relative` is below `OFF`.
+      off_no_sink: percent of samples on which the head is off although the first token gets at most half of its
+        attention (`SINK`).
+      first, to_largest: shares of attention as in `Outputs.written`.
     """
     off, sink = is_off(outputs), outputs.column("first") > SINK
     of_heads = outputs.column("written").reshape(len(outputs.length), -1).T
@@ -64,13 +67,16 @@ def heads_table(outputs: Outputs) -> pd.DataFrame:
 
 
 def layers_table(outputs: Outputs) -> pd.DataFrame:
-    """Return one row for each layer, about the residual stream that the layer reads, and its heads.
+    """Return one row for each layer, about the residual stream that it reads, and its heads; NaN if not measured.
 
-    The columns are layer (from 0); largest, median, means over samples of those in `Outputs.stream`; ratio, the median
-    over samples of largest by median; massive, percent of samples with a massive activation (`MASSIVE`, `TIMES`);
-    token, where the largest number stands most often, from 1; to_largest, the heads' share of attention to the token
-    with the largest number, and even, what even attention would give it; off, off_no_sink, percent of heads and samples
-    as in `heads_table`; varies, the number of heads that are off for some samples and on for others.
+    The columns are:
+      layer: from 0. largest, median: means over samples of the columns of `Outputs.stream`.
+      ratio: the median over samples of largest divided by median.
+      massive: percent of samples with a massive activation: a number above `MASSIVE` and `TIMES` the median magnitude.
+      token: the token with the largest number most often, from 1. to_largest: the heads' share of attention to the
+        token with the largest number. even: the share that even attention would give it.
+      off, off_no_sink: percent of heads and samples as in `heads_table`.
+      varies: the number of heads that are off for some samples and on for others.
     """
     stream = dict(zip(STREAM, np.moveaxis(outputs.stream, -1, 0), strict=True))
     ratio = np.divide(
@@ -106,9 +112,9 @@ _ON, _OFF = "0.6", PALETTE[1]
 
 @styled
 def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
-    """Draw lengths that heads write, by layer and against attention to the first token; and the stream by layer.
+    """Draw the lengths that heads write, by layer and against attention to the first token, and the stream by layer.
 
-    heads, layers: as `heads_table` and `layers_table` return them; without values, the figure is a sentence.
+    heads, layers: as `heads_table` and `layers_table` return them. Without values, the figure is a sentence.
     """
     figure = Figure(figsize=(PAGE, _HEIGHT), layout="constrained")
     if heads["written"].isna().all():

@@ -22,9 +22,9 @@ BASE = "HeadAnalysis"
 
 
 def class_in(file: StrPath) -> str:
-    """Return the name of the one class in a file that derives from `HeadAnalysis`, without running the file.
+    """Return the name of the one class in a Python file that derives from `HeadAnalysis`, without running the file.
 
-    Raises `InputError` where the file is no Python, or has no such class or several.
+    Raises `InputError` if the file is no Python, or has no such class or several.
     """
     try:
         tree = ast.parse(Path(file).read_bytes())
@@ -43,7 +43,6 @@ def class_in(file: StrPath) -> str:
 
 @stage("forward", reads="samples", calls="analyses.own.measure:run")
 def read_analysis(plan: Plan, analysis: str, model: str, task: str) -> dict:
-    """Spec: the keys of the analysis in the config, such as its file, and how samples are read."""
     return {**samples_of(plan, task), **given(plan.config.analyses[analysis])}
 
 
@@ -51,7 +50,10 @@ plot_analysis = of_inputs_alone("plot_analysis", calls="analyses.own.figure:run"
 
 
 def read_values(path: StrPath) -> pd.DataFrame:
-    """Read the table of `measure.value_table`, layer by layer. Raises `InputError` that names a damaged file."""
+    """Return the table of an analysis of a user's own (`measure.value_table`), layer by layer.
+
+    path: a CSV file. Raises `InputError` that names a damaged file.
+    """
     from headtypes.core.table_files import table_reader
 
     columns = {
@@ -100,7 +102,7 @@ FIGURE = replace(
 
 
 def own_analysis(name: str) -> Analysis:
-    """Return the declaration of a user's analysis; name: its name in the config."""
+    """Return the declaration of a user's own analysis; name: the name that the config gives to the analysis."""
     results = tuple(
         replace(
             result,

@@ -16,9 +16,9 @@ _SPREAD = 0.6
 
 @styled
 def values_figure(table: pd.DataFrame, partition: Partition) -> Figure:
-    """Draw the value of each head over its layer, marked by its type, with the mean of each layer.
+    """Draw the value of each head over its layer, marked by the head's type, with the mean of each layer.
 
-    table: as `analysis.read_values` returns it.
+    table: values of heads, as `analysis.read_values` returns them.
     """
     layers, heads = partition.shape
     figure = Figure(figsize=(COLUMN, 2.4), layout="constrained")

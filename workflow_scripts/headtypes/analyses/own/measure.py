@@ -28,13 +28,14 @@ from headtypes.models.records import ModelRecord, read_model_record
 
 @dataclass(frozen=True)
 class SampleBlock:
-    """The attention of some tokens of one sample, by all heads of one layer.
+    """The attention of some tokens of one sample (queries) to all its tokens (keys), by all heads of one layer.
 
-    weights: of each of these tokens (query) to every token of the sample (key), padding left out; a row sums to one.
-    queries: the positions of these tokens in the sample, from 0; keys: those of all of its tokens.
-    ids, kinds: id and kind of each key; a kind is 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma,
-        4 for a period.
-    layer: from 0. sample: id and one or two texts. encoding: the tokenizer's encoding of the sample.
+    weights: [head, query, key] attention, without padding; a row sums to one.
+    queries: [query] positions of the queries in the sample, from 0. keys: [key] positions of all tokens of the sample.
+    ids: [key] token ids. kinds: [key] 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a
+        period.
+    layer: index of the layer, from 0. sample: the sample's id and one or two texts.
+    encoding: the tokenizer's encoding of the sample.
     """
 
     weights: Float[Tensor, "head query key"]
@@ -57,7 +58,7 @@ class HeadAnalysis:
     label, unit: name of the number where it is shown (by default the name of the class), and its unit.
     inputs: paths of files that the analysis reads, by their names in the config.
 
-    Other attributes of a subclass are parameters, to which the config, or an argument, can give other values.
+    All further attributes of a subclass are parameters; the config, or an argument, can give them other values.
     """
 
     label: str = ""
@@ -71,15 +72,19 @@ class HeadAnalysis:
             setattr(self, name, value)
 
     def add(self, block: SampleBlock) -> Float[Tensor, "head query"]:
-        """Return a number for each head and each query of a block, NaN where a query has none.
+        """Return a number for each head and each query of a block, NaN if a query has none.
 
-        A head's value on a sample is the mean over the sample's queries; its value in all is the mean over samples.
+        A head's value on a sample is the mean over the sample's queries; the head's value in all is the mean over
+        samples.
         """
         raise NotImplementedError
 
 
 class QueryMeans(PerSample):
-    """A reducer whose result is the mean over queries of an analysis's numbers, [sample, layer, head] float64."""
+    """A reducer, run with a model, whose result is the mean over queries of an analysis's numbers.
+
+    The result is [sample, layer, head] float64, NaN if no query of a sample has a number. encoded: the samples.
+    """
 
     def __init__(self, analysis: HeadAnalysis, encoded: Encoded):
         # The sum of the numbers, how many there are, and the sum of the attention.
@@ -120,10 +125,10 @@ class QueryMeans(PerSample):
 
 
 def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer head"]) -> pd.DataFrame:
-    """Return one row for each head: layer, head (both from 0), value, low, high, samples, label, unit.
+    """Return one row for each head: layer, head (both from 0), value, low, high, samples, label and unit.
 
-    values: value of each head on each sample, or NaN. `value` is the mean over the samples that have one, `low` and
-        `high` the ends of its interval over these, and `samples` their number.
+    values: value of each head on each sample, or NaN. The column `value` is the mean over the samples that have a
+    value; `low` and `high` are the ends of its interval over these samples, and `samples` is their number.
     """
     known = ~np.isnan(values)
     low, high = ratio_intervals(np.where(known, values, 0), known.astype(float))
@@ -135,7 +140,11 @@ def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer 
 
 
 def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
-    """Run a file of the user's and return its analysis with these parameters; errors as those of `class_in`."""
+    """Run a user's Python file, and return its analysis with the given parameters.
+
+    parameters: {name: value} of attributes. Raises `InputError` as `class_in` does, and for a parameter that the
+    analysis does not have.
+    """
     name, spec = class_in(file), spec_from_file_location("own_analysis", file)
     # Classes look up their module, as dataclasses do.
     module = sys.modules[spec.name] = module_from_spec(spec)
@@ -146,7 +155,11 @@ def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
 def measure_heads(
     analysis: HeadAnalysis, samples: list[Sample], record: ModelRecord, *, kind: str, **settings: Any
 ) -> pd.DataFrame:
-    """Return the `value_table` of an analysis on samples; kind: kind of the task; settings: those of `ModelOnTask`."""
+    """Return the table of an analysis on samples, one row for each head (`value_table`).
+
+    record: the model. kind: the kind of the task, which says how samples are cut. settings: keyword arguments of
+        `ModelOnTask`.
+    """
     model = ModelOnTask(record, **settings)
     encoded = model.encode(samples, kind)
     (values,) = model.read(encoded, QueryMeans(analysis, encoded))

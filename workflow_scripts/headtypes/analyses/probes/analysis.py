@@ -51,7 +51,6 @@ def _passes_of_probes(plan: Plan, wildcards: Any, rows: int) -> float:
 
 @stage("forward", reads="rows", passes=_passes_of_probes, calls="analyses.probes.measure:run")
 def train_probes(plan: Plan, model: str, task: str) -> dict:
-    """Return the spec: the sentences and random starts of training, the place of the root, how sentences are read."""
     probes, seed = plan.config.probes, plan.seed("train_probes", model, task)
     how = {"sentences": probes.sentences, "root": probes.root, "starts": probes.seeds, "seed": seed}
     return {**words_of(plan, task), **how}

@@ -44,7 +44,7 @@ class WordVectors(NamedTuple):
     """The vectors of the words of some sentences.
 
     by_sentence: for each sentence [word, channel] float32; zeros for an unknown word.
-    known: the share of all words, repeated ones too, that have a vector.
+    known: the share of all words, repeated words counted each time, that have a vector.
     """
 
     by_sentence: list[np.ndarray]
@@ -52,10 +52,11 @@ class WordVectors(NamedTuple):
 
 
 def read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
-    """Return the vectors of those words that a file has: a word and its numbers on each line, with single spaces.
+    """Return {word: vector, [channel] float32} for those of the given words that a file of word vectors has.
 
-    words: in lower case, as in the files of GloVe. Some of the larger files' words contain spaces, and lines of
-        fastText's files end in spaces.
+    path: a text file with a word and its numbers on each line, separated by single spaces, as GloVe's. Some words of
+        the larger files contain spaces, and lines of fastText's files end in spaces.
+    words: in lower case, as in the files of GloVe.
     Raises `InputError` that names the file and a line with more or fewer numbers than the first, a header as word2vec
     and fastText write it, or a word that has other numbers on another line.
     """
@@ -106,9 +107,10 @@ def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> WordVector
 def vectors_of_model(
     model: PreTrainedModel, input_ids: Sequence[Sequence[int]], word_of_token: Sequence[Sequence[int]]
 ) -> WordVectors:
-    """Return the mean of the model's input embeddings of each word's subwords, before positions are added.
+    """Return vectors of the words of sentences: the mean of the model's input embeddings of a word's subwords.
 
-    input_ids, word_of_token: for each sentence its tokens, and the word of each token, -1 for special tokens.
+    Positions are not added. input_ids: for each sentence its tokens. word_of_token: for each sentence the word of each
+    token, -1 for special tokens.
     """
     module = model.get_input_embeddings()
     with weights_on_device(module):
@@ -133,8 +135,9 @@ def _numbers(numbers: list[str], path: str, line: int) -> np.ndarray:
 
 
 class ReadSentences(NamedTuple):
-    """The sentences that a model can read, as they are and encoded, with word vectors.
+    """The sentences that a model can read, with their tokens and word vectors.
 
+    sentences: the sentences of the treebank. encoded: their tokens. words: their word vectors.
     left_out: the number of sentences that the model cannot read.
     """
 
@@ -149,9 +152,10 @@ class ReadSentences(NamedTuple):
 
 
 def readable_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors: str | None) -> ReadSentences:
-    """Return the sentences that a model can read; errors as of `words.encode_sentences`.
+    """Return the sentences that a model can read, with their tokens and word vectors.
 
-    run: with the loaded model; vectors: as of `train_probes`.
+    run: the model on its task, loaded. vectors: a file of word vectors in GloVe's text format; None for the model's own
+        embeddings. Raises `InputError` if no sentence can be read.
     """
     encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
     kept = [sentences[index] for index in encoded.kept]
@@ -165,9 +169,11 @@ def readable_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors:
 def maps_in_both_directions(
     model: PreTrainedModel, encoded: EncodedWords, *, batch_tokens: int, what: str, bar: tqdm
 ) -> Iterator[torch.Tensor]:
-    """Yield for each sentence W and its transpose of every head, [2 * layer * head, index, index] float32.
+    """Yield for each sentence the attention W between words and its transpose, of every head.
 
-    W is the attention between words (`analyses.words`). what: a name for messages; bar: the progress bar to advance.
+    An item is [2 * layer * head, index, index] float32, first W of all heads, then the transposes. Index 0 is the
+    special token before the words, i + 1 word i, and the last index the special token behind the words.
+    what: a name for messages. bar: the progress bar to advance.
     """
     heads = math.prod(layers_and_heads(model))
     sizes = np.array([4 * heads * (max(words) + 3) ** 2 for words in encoded.word_of_token])
@@ -188,9 +194,9 @@ _EMBEDDINGS = {"embeddings", "embed_tokens", "embed_positions", "embed_in", "wte
 
 
 def random_network(model: PreTrainedModel, seed: int) -> PreTrainedModel:
-    """Return a copy of a model with its embeddings; other weights are drawn anew, biases are 0, and norms scale by 1.
+    """Return a copy of a model with its embeddings and random other weights; biases are 0, and norms scale by 1.
 
-    model: on one device (`models.placement`), as the configuration is checked for.
+    model: a model on one device (`models.placement`). Weights are drawn by the seed from a normal distribution.
     """
     drawn = copy.deepcopy(model)
     generator = torch.Generator().manual_seed(seed)
@@ -231,14 +237,15 @@ def train_probes(
     learning_rate: float = LEARNING_RATE,
     **settings,
 ) -> dict:
-    """Train probes of a model on sentences of a treebank, and parse other sentences with the probes.
+    """Train probes (parsers that read attention) on sentences of a treebank, and parse other sentences with them.
 
-    training: sentences from which probes learn, one step each, in this order; scored: sentences that probes parse.
-    vectors: file of word vectors in GloVe's text format; None for the model's own embeddings.
-    sentences: how many of the first training sentences are used, or "all". settings: of `ModelOnTask`.
-    starts: random starts of each probe; root: where the root stands among the words' vectors: `first`,
-        before the first word; or `released`, behind the last, as in the released code, so that every candidate is given
-        the vector of the next word. There a word may be its own head, too.
+    training: sentences from which probes learn, one step each, in this order. scored: sentences that probes parse.
+    record: the model. vectors: a file of word vectors in GloVe's text format; None for the model's own embeddings.
+    sentences: how many of the first training sentences are used, or "all". settings: keyword arguments of
+        `ModelOnTask`.
+    starts: random starts of each probe. root: where the root stands among the words' vectors: `first`, before the first
+        word; or `released`, behind the last, as in the released code, so that every candidate is given the vector of
+        the next word. Under `released` a word may be its own head, too.
 
     Returns a dictionary for JSON. `right`: for each of `scores.PROBES` the number of words of each scored sentence
       whose syntactic head the probe finds, [start][sentence]; `words`: the number of words of each scored sentence
@@ -309,9 +316,9 @@ DISTANCE_FEATURES = 8
 class ProbedSentence(NamedTuple):
     """A sentence of n words, as probes read it.
 
-    maps: W and its transpose for each of K heads, [2K, n + 2, n + 2]; [f, i, j] is candidate i with dependent j.
-        Indices are those of `analyses.words`: `[CLS]` first and `[SEP]` last.
-    vectors: [n, channel], of the words.
+    maps: attention between words W and its transpose for each of K heads, [2K, n + 2, n + 2]; [f, i, j] is candidate i
+        with dependent j. Index 0 is `[CLS]`, 1 to n are the words, n + 1 is `[SEP]`. vectors: [n, channel], of the
+        words.
     """
 
     maps: Float[Tensor, "map index index"]
@@ -319,11 +326,15 @@ class ProbedSentence(NamedTuple):
 
 
 class Attention(nn.Module):
-    """A probe with score[i, j] = sum_k w_k W^k[i, j] + u_k W^k[j, i].
+    """A probe that reads attention alone, with score[i, j] = sum_k w_k W^k[i, j] + u_k W^k[j, i].
 
-    generators: one for each random start. The root's feature is a times the word's attention to `[CLS]` (turned round:
-    that of `[CLS]` to the word) plus b times that to `[SEP]`, with one a and one b for all maps. For a model without
-    either token the root's score is a constant that is learned.
+    W^k is the attention between words of head k, i a candidate for the head of word j. The root's feature is a times
+    the word's attention to `[CLS]` (turned round: the attention of `[CLS]` to the word) plus b times the same of
+    `[SEP]`, with one a and one b for all maps. For a model without either token the root's score is a constant that is
+    learned.
+
+    maps: twice the number of heads. generators: a random generator for each random start. has_special_tokens: whether
+        the model has `[CLS]` and `[SEP]`.
     """
 
     def __init__(self, maps: int, generators: Sequence[torch.Generator], has_special_tokens: bool):
@@ -348,8 +359,11 @@ class Attention(nn.Module):
 class AttentionAndWords(Attention):
     """A probe as `Attention`, but whose weights depend on the two words: w = a + W (v_i, v_j), linear with a bias.
 
-    A pair with the root has two vectors of zeros. W (v_i, v_j) = W_1 v_i + W_2 v_j, so that no pair's vectors are
-    joined, and the score is two products with the maps.
+    v_i and v_j are the vectors of candidate i and word j; a pair with the root has two vectors of zeros. Since
+    W (v_i, v_j) = W_1 v_i + W_2 v_j, no pair's vectors are joined, and the score is two products with the maps.
+
+    maps: twice the number of heads. channels: the length of a word vector. generators: a random generator for each
+        random start. root: `first` or `released`, as in `train_probes`.
     """
 
     def __init__(
@@ -373,7 +387,11 @@ class AttentionAndWords(Attention):
 
 
 class DistanceAndWords(nn.Module):
-    """A probe without attention: a layer of tanh units over two words' vectors and eight features of their distance."""
+    """A probe without attention: a layer of tanh units over two words' vectors and eight features of their distance.
+
+    channels: the length of a word vector. generators: a random generator for each random start. root: `first` or
+        `released`, as in `train_probes`.
+    """
 
     def __init__(self, channels: int, generators: Sequence[torch.Generator], root: str):
         super().__init__()
@@ -395,9 +413,10 @@ class DistanceAndWords(nn.Module):
 
 
 def distance_features(words: int) -> Float[Tensor, "candidate word 8"]:
-    """Return features of candidate i and word j of n words, [candidate, word, 8].
+    """Return eight features of candidate i and word j in a sentence of n words, [candidate, word, 8].
 
-    They are (i - j) / n and (j - i) / n, 0 if negative; whether i - j is 0, -1, 1, -2 or 2; whether i is the root.
+    The features are (i - j) / n and (j - i) / n, each 0 if negative; whether i - j is 0, -1, 1, -2 or 2; and whether i
+    is the root. words: n. Candidates count from 0, the root; words count from 1.
     """
     features = torch.zeros(words + 1, words, DISTANCE_FEATURES)
     index = torch.arange(1, words + 1)
@@ -411,14 +430,20 @@ def distance_features(words: int) -> Float[Tensor, "candidate word 8"]:
 
 
 class Trainer:
-    """A probe with its optimiser (Adam)."""
+    """A probe with its optimiser (Adam), which trains it and guesses with it, one sentence at a time.
+
+    root: `first` or `released`; under `released` a word may be its own head.
+    """
 
     def __init__(self, probe: nn.Module, learning_rate: float, root: str):
         self.probe, self._root = probe, root
         self._optimiser = torch.optim.Adam(probe.parameters(), lr=learning_rate)
 
     def train(self, sentence: ProbedSentence, heads: Tensor) -> None:
-        """Take one step down the sum of the cross entropies of words; heads: [word] int64, of the treebank."""
+        """Take one step down the sum of the cross entropies of the words' heads.
+
+        heads: [word] int64, the syntactic head of each word, from 1, or 0 for the root.
+        """
         scores = self.scores(sentence)
         loss = cross_entropy(scores.transpose(1, 2).flatten(0, 1), heads.repeat(len(scores)), reduction="sum")
         self._optimiser.zero_grad()
@@ -426,7 +451,10 @@ class Trainer:
         self._optimiser.step()
 
     def guess(self, sentence: ProbedSentence) -> Tensor:
-        """Return the likeliest head of each word, [start, word] int64. Raises `InputError` if scores are not finite."""
+        """Return the likeliest syntactic head of each word, [start, word] int64, from 1, or 0 for the root.
+
+        Raises `InputError` if scores are not finite.
+        """
         with torch.no_grad():
             scores = self.scores(sentence)
         # Of numbers that are none, the first would be the largest.
@@ -437,7 +465,10 @@ class Trainer:
         return scores.argmax(1)
 
     def scores(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
-        """Return the scores of all candidates; a word as its own head has minus infinity."""
+        """Return the scores of all candidates for the head of each word; minus infinity for a word as its own head.
+
+        Under `root = "released"` a word may be its own head, and has a finite score.
+        """
         scores = self.probe(sentence)
         if self._root == "released":
             return scores
@@ -450,12 +481,14 @@ def generators_of(seed: int, probe: str, starts: int) -> list[torch.Generator]:
 
 
 def _pair_parts(vectors: Tensor, weights: Tensor, shift: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Apply a linear layer to the vectors of pairs of words, in two parts whose sum is the output.
+    """Return (candidate's part, dependent's part, has vector) of a linear layer on pairs of words.
 
-    vectors: [word, channel]; weights: [start, 2 * channel, output]; shift: 0 if candidate i has the vector of word i,
-        and the root none; 1 if candidate i has the vector of word i + 1, and the last candidate none.
-    Returns the candidate's part, [start, candidate, output]; the dependent's part, [start, word, output]; and whether a
-    candidate has a vector, [candidate]. A pair without the candidate's vector has no dependent's part either.
+    The sum of both parts is the layer's output for a pair; the third array says whether a candidate has a vector.
+    Shapes are [start, candidate, output], [start, word, output] and [candidate]. A pair without the candidate's vector
+    has no dependent's part either.
+    vectors: [word, channel]. weights: [start, 2 * channel, output].
+    shift: 0 if candidate i has the vector of word i, and the root none; 1 if candidate i has the vector of word i + 1,
+        and the last candidate none.
     """
     candidate_part = vectors @ weights[:, : vectors.shape[1]]
     dependent_part = vectors @ weights[:, vectors.shape[1] :]

@@ -24,9 +24,10 @@ BASELINES = ("right_branching", "best_offset", "best_head")
 
 @dataclass(frozen=True)
 class RightWords:
-    """The number of words of each sentence whose syntactic head each of `PROBES` and `BASELINES` finds.
+    """The number of words of each sentence whose syntactic head each probe and each baseline finds.
 
-    right: [sentence, system], for a probe the mean over its random starts; words: the number of words that count.
+    system: [system] names, those of `PROBES` and `BASELINES`. right: [sentence, system] number of right words; for a
+        probe the mean over its random starts. words: [sentence] number of words that count.
     """
 
     system: Annotated[list[str], Stored(dimension="system")]
@@ -51,16 +52,19 @@ read_probe_scores = table_reader(
 
 
 def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses) -> tuple[pd.DataFrame, RightWords]:
-    """Return the unlabelled attachment scores of probes, right-branching, the best offset and the best head.
+    """Return (table, right words): unlabelled attachment scores of probes and baselines, and their right words.
 
-    probes: as of `measure.train_probes`; sentences: the evaluated part of the treebank; arcs: the guesses of attention
-        heads on it. The offset and the head are the best on these sentences.
+    probes: the dictionary of `measure.train_probes`. sentences: the evaluated part of the treebank. arcs: the guesses
+        of attention heads on this part.
+    The baselines are right-branching, the best offset and the best head; offset and head are the best on these
+    sentences.
 
-    Returns a table and the right words from which its scores are made. The table's columns are
-      system: one of `PROBES` or `BASELINES`; minus: empty, or for a difference the system that is subtracted.
+    The table has the columns:
+      system: one of `PROBES` or `BASELINES`. minus: empty, or for a difference the system that is subtracted.
       uas, low, high: the score or difference in percent, with the interval over sentences; for a probe the mean over
         its random starts. Punctuation does not count, the root does.
       least, most: the smallest and the largest score of a random start; empty for a difference.
+    The right words are those of each sentence, from which the scores are made.
     """
     right, words = _right_words(probes, sentences, arcs)
     means = {name: right_words.mean(0) for name, right_words in right.items()}
@@ -88,9 +92,9 @@ def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
 def _right_words(
     probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Return the numbers of right words of each of `PROBES` and `BASELINES`, [start, sentence], and of all words.
+    """Return ({system: right words, [start, sentence]}, words, [sentence]); the systems are `PROBES` and `BASELINES`.
 
-    All words are those that count, [sentence]. Arguments are those of `measure_probes`.
+    words: the number of words that count. Arguments are those of `measure_probes`.
     """
     kept = [sentences[index] for index in arcs.sentence]
     words = np.array([sum(counted_words(sentence)) for sentence in kept])
@@ -101,7 +105,6 @@ def _right_words(
 
 
 def _baselines(sentences: list[Sentence], arcs: ArcGuesses) -> dict[str, np.ndarray]:
-    """Return the number of right words of each sentence by each of `BASELINES`, [1, sentence]."""
     heads = np.array([head for sentence in sentences for head in sentence.heads])
     counted = np.concatenate([counted_words(sentence) for sentence in sentences])
     sentence = np.repeat(np.arange(len(sentences)), arcs.length)

@@ -56,10 +56,10 @@ POSS_OF_MARK = "poss*"
 
 
 def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int, int]]:
-    """Yield (name, word, head) for each of Stanford's relations in a sentence, with words counted from 1.
+    """Yield (name, word, head) for each of Stanford's dependency relations in a sentence of Universal Dependencies.
 
-    The word is the one whose guess is scored: the dependent or, under the name `POSS_OF_MARK`, the possessive mark
-    behind the dependent, if there is one. The head is the right guess.
+    Words are counted from 1. name: the relation. word: the word whose guess is scored: the dependent or, under the name
+    `POSS_OF_MARK`, the possessive mark behind the dependent, if there is one. head: the right guess.
     tagged: whether the treebank has XPOS, which the relations aux, mark, prep and pobj need.
     """
     for word, head, label in sentence.arcs():
@@ -82,7 +82,11 @@ def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int,
 
 
 def _prepositional(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
-    """Yield pobj for each object of a preposition, and prep for its preposition if the object modifies a word."""
+    """Yield (name, word, head) for Stanford's relations pobj and prep in a sentence; words are counted from 1.
+
+    pobj goes from each object of a preposition to the preposition. prep goes from the preposition to the word that the
+    object modifies, if the object is an obl or a nmod.
+    """
     before: dict[int, list[int]] = {}
     for word, head, label in sentence.arcs():
         if label == "case" and word < head and sentence.xpos[word - 1] != "POS":
@@ -101,30 +105,33 @@ TOTALS = (ALL, WITHOUT_PUNCTUATION, WITHOUT_ROOT)
 
 @dataclass(frozen=True)
 class Pairs:
-    """The words of one row of the table, with the right guesses at their syntactic heads.
+    """The words of one dependency relation, with their syntactic heads, which are the right guesses.
 
     words: [pair] int64, the index of each word among the words of all sentences, from 0.
-    heads: [pair] int64, the right guess, counted within the sentence from 1; 0 for the root.
+    heads: [pair] int64, the word's syntactic head, counted within the sentence from 1; 0 for the root.
     """
 
     words: np.ndarray
     heads: np.ndarray
 
     def right(self, guesses: np.ndarray) -> np.ndarray:
-        """Return whether the guess of each pair is right, [pair, ...] bool; guesses: [word, ...] int, of all words."""
+        """Return whether guesses at the heads of the pairs' words are right, [pair, ...] bool.
+
+        guesses: [word, ...] int, guesses for all words of all sentences, counted within the sentence from 1.
+        """
         return guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
 
     def within(self, chosen: np.ndarray) -> "Pairs":
-        """Return those pairs whose word is chosen; chosen: [word] bool, of all words of all sentences."""
+        """Return the pairs whose word is chosen; chosen: [word] bool, for all words of all sentences."""
         kept = chosen[self.words]
         return Pairs(self.words[kept], self.heads[kept])
 
 
 def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
-    """Return the pairs of each of the treebank's own labels, by the label, after those of `TOTALS`.
+    """Return {relation: pairs} by the labels of the treebank, first the totals of `TOTALS`.
 
-    Labels stand as they are (`nsubj`, `nsubj:pass`), and a universal relation with subtypes has a further row of all of
-    them (`nsubj:*`). Raises `InputError` if a label has the name of another row.
+    Labels stand as they are (`nsubj`, `nsubj:pass`). A universal relation with subtypes has a further entry of all of
+    its labels together (`nsubj:*`). Raises `InputError` if a label has the name of another entry.
     """
     labels = sorted({label for sentence in sentences for label in sentence.relations})
     for label in labels:
@@ -140,18 +147,18 @@ def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
 
 
 def stanford_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
-    """Return the pairs of each of Stanford's relations that are derived from the trees (`derived`), by its name."""
+    """Return {relation: pairs} for Stanford's dependency relations, which are derived from the trees (`derived`)."""
     tagged = any(tag for sentence in sentences for tag in sentence.xpos)
     return _pairs_by_name(sentences, lambda sentence: derived(sentence, tagged))
 
 
 def all_pairs(sentences: Sequence[Sentence]) -> dict[str, dict[str, Pairs]]:
-    """Return {"universal": pairs by the treebank's labels, "stanford": pairs by Stanford's names}."""
+    """Return {"universal": {label of the treebank: pairs}, "stanford": {Stanford's relation: pairs}}."""
     return {"universal": universal_pairs(sentences), "stanford": stanford_pairs(sentences)}
 
 
 def sentence_of_word(sentences: Sequence[Sentence]) -> np.ndarray:
-    """Return the index of each word's sentence: [word] int64, from 0."""
+    """Return for each word of all sentences the index of its sentence: [word] int64, from 0."""
     return np.repeat(np.arange(len(sentences)), [len(sentence.words) for sentence in sentences])
 
 
@@ -195,9 +202,11 @@ OFFSETS = (-3, -2, -1, 1, 2, 3)
 
 
 def measure_offsets(sentences: Sequence[Sentence], test: Sequence[Sentence] | None = None) -> pd.DataFrame:
-    """Return the accuracy of each of `OFFSETS` at each relation, in percent, with the columns `COLUMNS`.
+    """Return the accuracy, in percent, of each offset of `OFFSETS` as a guess at the syntactic heads of a relation.
 
-    sentences, test: of the file that is evaluated and, if there is one, of the test file.
+    sentences: the treebank's file that is evaluated. test: its test file, or None.
+    The columns are part (`file`, `even`, `odd` or `test`: which sentences), annotation (`universal` or `stanford`),
+    relation, words (their number), offset and accuracy.
     """
     rows = _rows(sentences, (FILE, EVEN, ODD))
     if test is not None:
@@ -208,7 +217,7 @@ def measure_offsets(sentences: Sequence[Sentence], test: Sequence[Sentence] | No
 def offset_guesses(sentences: Sequence[Sentence], offset: int) -> np.ndarray:
     """Return the word at a fixed offset from each word: [word] int64, counted in the sentence from 1.
 
-    It is -1, and so never right, if it would be outside of the sentence.
+    The entry is -1, which is never right, if the word at the offset would be outside of the sentence.
     """
     lengths = np.array([len(sentence.words) for sentence in sentences], dtype=np.int64)
     starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -217,7 +226,7 @@ def offset_guesses(sentences: Sequence[Sentence], offset: int) -> np.ndarray:
 
 
 def all_offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
-    """Return the guesses of all `OFFSETS`, [word, offset] int64 (`offset_guesses`)."""
+    """Return for each word the words at all `OFFSETS`, [word, offset] int64, counted as in `offset_guesses`."""
     return np.stack([offset_guesses(sentences, offset) for offset in OFFSETS], axis=1)
 
 
@@ -251,22 +260,27 @@ NO_PAIRS = Pairs(np.zeros(0, dtype=int), np.zeros(0, dtype=int))
 
 @dataclass(frozen=True)
 class BestHeads:
-    """The best attention head for each relation, with its scores and its attention to [SEP] in each scored sentence.
+    """The best attention head for each dependency relation, and its scores in each sentence that is scored.
 
     A fold is a choice of heads on some sentences and their scores on others. There is one fold, or two: each half of
     the sentences is scored with the choice of the other half.
 
     annotation, relation: names of the relations with words to choose by and words to score in every fold.
-    chosen: the values of `CHOSEN`; directions and offsets by their index in `DIRECTIONS` and `OFFSETS`; -1 for no head.
-    right: sums over the words of a sentence of each of `QUANTITIES`: 1 for a word whose syntactic head is found, or
-        differences of 1 and 0; NaN without a head. words: the number of these words; visible: the number, over all
-        sentences, of words whose syntactic head the attention head can see.
-    to_sep: sums of the shares of attention to [SEP] in the best head over the words of each of `GROUPS`; to_sep_words:
-        the number of these words, without those that cannot see [SEP].
-    leads: accuracy of each head less the accuracy of the best offset, in points, on the sentences of the choice.
-    looks: share of attention to [SEP] there, over all words; NaN if no word can see it.
-    rises: share of attention to [SEP] of words that do not call for the head less that of words that do, in the scored
-        sentences.
+    chosen: [relation, fold, 6] the values of `CHOSEN`: layer and head of the best head, its direction, layer and head
+        of the best head in the other direction, and the best offset. Directions and offsets are indices in `DIRECTIONS`
+        and `OFFSETS`; -1 stands for no head.
+    right: [sentence, relation, 5] sums over the words of a sentence of each of `QUANTITIES`: 1 for a word whose
+        syntactic head is found, or differences of 1 and 0; NaN without a head. words: [sentence, relation] the number
+        of these words.
+    visible: [relation] the number, over all sentences, of words whose syntactic head the best head can see.
+    to_sep: [sentence, relation, 4] sums of the best head's attention to [SEP] over the words of each of `GROUPS`.
+    to_sep_words: [sentence, relation, 4] the number of these words, without words that cannot see [SEP].
+    leads: [relation, fold, layer, head] accuracy of each head less the accuracy of the best offset, in points, on the
+        sentences of the choice.
+    looks: [fold, layer, head] share of attention to [SEP] over all words of the sentences of the choice; NaN if no word
+        can see [SEP].
+    rises: [relation, fold, layer, head] share of attention to [SEP] of words that do not call for the head (at which
+        its relation does not apply) less the share of words that do, in the scored sentences.
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
@@ -287,11 +301,14 @@ class BestHeads:
 
 
 class Part:
-    """A part of a treebank with the guesses at its syntactic heads, by attention heads and by offsets.
+    """A part of a treebank with the guesses at its syntactic heads, by attention heads (`arcs`) and by fixed offsets.
 
-    pairs: as of `all_pairs`; sentences: the number of sentences that a model has read; sentence: [word] the index of
-        each word's sentence among these; is_odd: [word] whether the sentence has an odd index in the treebank.
-    by_offset: [word, offset] the guesses of `OFFSETS`.
+    pairs: words and syntactic heads of each relation (`all_pairs`). sentences: the number of sentences that a model has
+        read. sentence: [word] the index of each word's sentence among these. upos: [word] its part of speech.
+    is_odd: [word] whether the sentence has an odd index in the treebank. by_offset: [word, offset] the guesses of
+        `OFFSETS`.
+
+    Raises `InputError` if the guesses are not of these sentences.
     """
 
     def __init__(self, sentences: Sequence[Sentence], arcs: ArcGuesses):
@@ -305,9 +322,12 @@ class Part:
         self.by_offset = all_offset_guesses(kept)
 
     def groups(self, pairs: Pairs, direction: int) -> np.ndarray:
-        """Return which words are in each of `GROUPS`, [group, word]; groups by UPOS are empty without tags.
+        """Return which words are in each group of `GROUPS`, [group, word] bool; groups by UPOS are empty without tags.
 
-        pairs: of the relation; direction: of the best head, an index of `DIRECTIONS`.
+        The first group is the words that call for the relation's best head: dependents, or the words on which they
+        depend.
+        pairs: words and syntactic heads of the relation. direction: the best head's direction, an index of
+            `DIRECTIONS`.
         """
         looking = pairs.words
         if direction:
@@ -318,13 +338,19 @@ class Part:
         return np.stack([called, ~called, no_noun, no_noun & (self.upos != _PRONOUN)])
 
     def to_sep(self, words: np.ndarray) -> np.ndarray:
-        """Return sum and number of the shares of attention that words give [SEP], [2, layer, head]; words: [word]."""
+        """Return sum and number of the shares of attention that words give [SEP], [2, layer, head].
+
+        words: [word] bool, the words to sum over. Words that cannot see [SEP] do not count.
+        """
         shares = self.arcs.to_sep[words]
         return np.stack([np.nansum(shares, axis=0, dtype=float), (~np.isnan(shares)).sum(axis=0)])
 
 
 class _Fold(NamedTuple):
-    """Words on which heads are chosen, and words on which the choice is scored: a part, and [word] bool, for each."""
+    """Words on which heads are chosen, and words on which the chosen heads are scored.
+
+    chosen_on, scored_on: the parts of the treebank. choosing, scoring: [word] bool, which of their words count.
+    """
 
     chosen_on: Part
     choosing: np.ndarray
@@ -337,7 +363,11 @@ class _Fold(NamedTuple):
 
 
 def _folds(read: Mapping[str, Part]) -> dict[str, list[_Fold]]:
-    """Return the folds by the name of the scored part: `file`, as in the paper, and `test` or else `halves`."""
+    """Return {scored part: folds}: {"file": one fold} and either {"test": one fold} or {"halves": two folds}.
+
+    A fold is words on which heads are chosen and words on which they are scored. The fold of `file` chooses and scores
+    on the same words, as in the paper. read: the parts `file` and, if there is a test file, `test`.
+    """
     file, odd = read[FILE], read[FILE].is_odd
     whole = {name: (part, np.ones_like(part.is_odd)) for name, part in read.items()}
     halves = [_Fold(file, odd, file, ~odd), _Fold(file, ~odd, file, odd)]
@@ -346,7 +376,10 @@ def _folds(read: Mapping[str, Part]) -> dict[str, list[_Fold]]:
 
 
 def _listed_relations(part: Part, least: int) -> Iterator[tuple[str, str]]:
-    """Yield (annotation, relation) of each row of the tables; least: words that a row needs unless it is a total."""
+    """Yield (annotation, relation) of each row of the tables.
+
+    least: the number of words that a relation needs to be a row; a total over relations needs none.
+    """
     for annotation, rows in part.pairs.items():
         for relation, pairs in rows.items():
             listed = len(pairs.words) >= least and _universal(relation) not in _LEFT_OUT
@@ -355,7 +388,10 @@ def _listed_relations(part: Part, least: int) -> Iterator[tuple[str, str]]:
 
 
 def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> BestHeads:
-    """Choose the best head of each listed relation (annotation, name) that has words to choose by and to score."""
+    """Return the best head of each listed relation that has words to choose by and words to score in every fold.
+
+    listed: (annotation, name) of each relation.
+    """
     pairs = {name: [fold.pairs(*name) for fold in folds] for name in listed}
     names = [name for name, by_fold in pairs.items() if all(len(some.words) for both in by_fold for some in both)]
     sentences, (_, *heads, _) = folds[0].scored_on.sentences, folds[0].chosen_on.arcs.guess.shape
@@ -385,7 +421,10 @@ def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> Be
 
 
 def _choose(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> None:
-    """Write the best heads and the best offset on the pairs of a relation to `best`; at: indices of relation, fold."""
+    """Write the best heads and the best offset on the pairs of a relation to `best`.
+
+    at: indices of the relation and of the fold in `best`. part: the part of the treebank to which the pairs belong.
+    """
     accuracy = pairs.right(part.arcs.guess).mean(0)
     seen = part.arcs.can_be(pairs.words, pairs.heads).any(0)
     # What cannot be guessed is not a choice.
@@ -399,7 +438,10 @@ def _choose(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> N
 
 
 def _score(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> None:
-    """Add to `best` how often the choice is right on the pairs of a relation; at: indices of relation and fold."""
+    """Add to `best`, for each sentence, how often the chosen heads and offset are right on the pairs of a relation.
+
+    at: indices of the relation and of the fold in `best`. part: the part of the treebank to which the pairs belong.
+    """
     layer, head, direction, *other, offset = best.chosen[at]
     guess = part.arcs.guess[pairs.words]
     best_right = (guess[:, layer, head, direction] == pairs.heads).astype(float)
@@ -419,7 +461,11 @@ def _score(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> No
 
 
 def _look(best: BestHeads, at: tuple[int, int], pairs: Pairs, fold: _Fold, all_to_sep: np.ndarray) -> None:
-    """Add to `best` the attention of each group of words to [SEP]; all_to_sep: `Part.to_sep` of all scored words."""
+    """Add to `best` the attention to [SEP] that words of each group of `GROUPS` give in the best head of a relation.
+
+    at: indices of the relation and of the fold in `best`. pairs: the relation's words that are scored.
+    all_to_sep: [2, layer, head] sum and number of the attention to [SEP] of all scored words.
+    """
     layer, head, direction = best.chosen[at][:3]
     part, row = fold.scored_on, at[0]
     looks = part.arcs.to_sep[:, layer, head].astype(float)
@@ -449,7 +495,11 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """The tables of all heads and of the best heads, and the sums of these by scored part (`measure_relations`)."""
+    """The results of `measure_relations`: a table of all heads, a table of the best heads, and sums by scored part.
+
+    heads: accuracy of every head at every relation. best: the best head of each relation. sums: {scored part: the sums
+        of each sentence from which the table of best heads is made}.
+    """
 
     heads: pd.DataFrame
     best: pd.DataFrame
@@ -462,29 +512,33 @@ def measure_relations(
     *,
     least: int,
 ) -> RelationTables:
-    """Measure the accuracy of every head at every relation, and choose the best head of each.
+    """Measure the accuracy of every head at every relation, and choose the best head of each relation.
 
-    parts: {"file": sentences} and, if there is a test file, {"test": sentences}; arcs: the guesses, by the same names.
+    parts: {"file": sentences} and, if there is a test file, {"test": sentences}. arcs: the guesses, by the same names.
     least: words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.
 
     Returns two tables and the sums from which they are made. Layers and heads count from 0; accuracies in tables are in
     percent.
-    heads: one row for each relation, part, layer, head and direction (`guesses.DIRECTIONS`): annotation and relation
-      as `all_pairs` names them; words, the number of guesses; accuracy; visible, the number of guesses whose right
-      answer the head can see; visible_accuracy, over these. If the head can see none, both accuracies are NaN: in a
+    heads: one row for each relation, part, layer, head and direction (`guesses.DIRECTIONS`): annotation and relation as
+      `all_pairs` names them; words, the number of guesses; accuracy; visible, the number of guesses whose right answer
+      the head can see; visible_accuracy, over these guesses. If the head can see none, both accuracies are NaN: in a
       causal model, a guess at a later word is impossible and not wrong.
-    best: one row for each relation and way of choosing. chosen and scored: `file` and `file`, as in the paper; and
-      `file` and `test` or, without a test file, `halves`: of the sentences of even and of odd index, each is
-      scored with the choice of the other. words; layer, head and direction of the best head, and its accuracy;
-      other_layer, other_head and other_accuracy of the best in the other direction; offset, by how many words the
-      syntactic head follows the dependent, and offset_accuracy of the best offset; above_offset, the difference;
-      forward_above_backward, the best from dependent to head minus the best from head to dependent; visible and
-      visible_accuracy of the best head; to_sep and to_sep_others, the share of attention in the best head to [SEP] from
-      words that call for the head, and from all other words, NaN without such words. to_sep, to_sep_others and
-      `QUANTITIES` have intervals over sentences, {name}_low and {name}_high. If halves choose differently, layer, head,
-      direction and offset are empty. left_out: a sentence on how many sentences of `file` no head reads, and why; empty
-      if all are read.
-    sums: the best heads by `scored`, first as in the paper; other intervals can be made from their sums.
+    best: one row for each relation and way of choosing, with the columns
+      chosen, scored: the parts; `file` and `file`, as in the paper; and `file` and `test` or, without a test file,
+        `halves`: each half of the sentences, of even or of odd index, is scored with the choice of the other half.
+      words: the number of scored words. layer, head, direction, accuracy: of the best head. other_layer, other_head,
+        other_accuracy: of the best head in the other direction.
+      offset, offset_accuracy: by how many words the syntactic head follows the dependent at the best offset, and the
+        offset's accuracy. above_offset: accuracy minus offset_accuracy.
+      forward_above_backward: the best head from dependent to head minus the best from head to dependent.
+      visible, visible_accuracy: of the best head.
+      to_sep, to_sep_others: the share of attention in the best head to [SEP] from words that call for the head, and
+        from all other words; NaN without such words.
+      {name}_low, {name}_high: intervals over sentences of to_sep, to_sep_others and each of `QUANTITIES`.
+      left_out: a sentence on how many sentences of `file` no head reads, and why; empty if all are read.
+      If halves choose differently, layer, head, direction and offset are empty.
+    sums: {scored: the best heads with the sums of each sentence}, `file` first; further intervals can be made from
+        them.
     """
     read = {name: Part(parts[name], arcs[name]) for name in arcs}
     listed = list(_listed_relations(read[FILE], least))

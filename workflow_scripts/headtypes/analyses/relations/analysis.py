@@ -18,9 +18,11 @@ _DIRECTIONS = {"dependent_to_head": "from dependent to head", "head_to_dependent
 
 
 def per_head(task: str, path: StrPath, best: StrPath) -> list:
-    """Return the atlas's columns: the relation at which a head is farthest above the best fixed offset, and how far.
+    """Return two columns of the atlas (the page of every head): each head's best relation, and its lead there.
 
-    There are no columns if no head is above it, as in small treebanks without a listed relation (`relations.least`).
+    path, best: the tables of all heads and of the best heads. A head's best relation is the one at which it is farthest
+    above the best fixed offset; the lead is in points. There are no columns if no head is above an offset, as in
+    small treebanks without a listed relation (`relations.least` in the config).
     """
     from headtypes.analyses.relations.accuracy import TOTALS, chosen_and_scored_on_file, read_best_heads, read_relations
 
@@ -45,9 +47,10 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
-    """Yield {layer, head, at, value, above} for the best head at each relation.
+    """Yield a dictionary for the best head at each relation, with the keys layer, head, at, value and above.
 
-    at: the relation and its direction, in words; value: the accuracy in percent; above: points above the best offset.
+    path: not read. best: the table of best heads. at: the relation and its direction, in words. value: the accuracy in
+    percent. above: points above the best fixed offset.
     """
     from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
 
@@ -58,10 +61,11 @@ def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield for a set of heads the accuracy of its best head at each relation, and for how many it has the best of all.
+    """Yield for sets of heads the accuracy of a set's best head at each relation, and its number of best heads of all.
 
-    Heads are chosen and scored on the part `file`, as in the paper. The number counts relations, but not totals,
-    relations united with their subtypes, or the same words twice (poss beside poss*).
+    path: the table of all heads. Heads are chosen and scored on the part `file`, as in the paper. The number counts the
+    relations at which a head of the set is the best of the model. It leaves out totals, relations united with their
+    subtypes, and the same words twice (poss beside poss*).
     """
     import numpy as np
 

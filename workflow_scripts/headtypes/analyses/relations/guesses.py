@@ -18,12 +18,15 @@ DIRECTIONS = ("dependent_to_head", "head_to_dependent")
 class ArcGuesses:
     """The guess of every attention head at the syntactic head of each word, in the sentences that a model could read.
 
-    sentence: indices of the read sentences in the treebank; length: their numbers of words. Words of all sentences
-        stand one after the other.
-    guess: 1 for the first word of the sentence, -1 for no guess; the last dimension is `DIRECTIONS`.
-    visible: first and last word that each guess could be; causal and local layers hide some. -1 for none.
-    to_sep: share of each word's attention to the token that ends the input ([SEP]), NaN if the word cannot see it.
-    left_out: number of sentences that were not read, by the reason: too many tokens, or a word without a token.
+    sentence: [sentence] indices of the read sentences in the treebank. length: [sentence] their numbers of words. Words
+        of all sentences stand one after the other.
+    guess: [word, layer, head, direction] 1 for the first word of the sentence, -1 for no guess; directions as in
+        `DIRECTIONS`.
+    visible: [word, layer, direction, 2] first and last word that each guess could be; causal and local layers hide some
+        words. -1 for none.
+    to_sep: [word, layer, head] share of each word's attention to the token that ends the input ([SEP]); NaN if the word
+        cannot see the token.
+    left_out: {reason: number of sentences not read}; the reason is too many tokens, or a word without a token.
     """
 
     sentence: Int32[np.ndarray, " sentence"]
@@ -35,16 +38,17 @@ class ArcGuesses:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A sentence on how many of the treebank's sentences were not read, and why; none if all were read."""
+        """A tuple with a sentence on how many sentences were not read, and why; empty if all were read."""
         if not self.left_out:
             return ()
         reasons = " and ".join(f"{count:,} with {what}" for what, count in self.left_out.items())
         return (f"Of {len(self.sentence) + sum(self.left_out.values()):,} sentences, {reasons} are left out.",)
 
     def can_be(self, words: np.ndarray, heads: np.ndarray) -> Bool[np.ndarray, "pair layer 2"]:
-        """Return whether a guess for each word could be its syntactic head, in each layer and direction.
+        """Return whether attention can find each word's syntactic head, in each layer and direction.
 
-        words: [pair] indices among all words, from 0; heads: [pair] counted within the sentence, 0 for the root.
+        words: [pair] indices among all words, from 0. heads: [pair] syntactic heads, counted within the sentence from
+            1; 0 for the root, which is never found.
         """
         first, last = np.moveaxis(self.visible[words], -1, 0)
         head = heads[:, None, None]
@@ -52,11 +56,14 @@ class ArcGuesses:
 
 
 def read_parts(file: StrPath, test: StrPath | None) -> dict[str, list[Sentence]]:
-    """Return {"file": sentences} and, if there is a test file, {"test": sentences} of a treebank."""
+    """Return {"file": sentences} and, if there is a test file, {"test": sentences} of a treebank.
+
+    file, test: paths of the parts, as prepared for the workflow; test: None if there is none.
+    """
     paths = {"file": file} | ({"test": test} if test else {})
     return {name: read_records(path, Sentence) for name, path in paths.items()}
 
 
 def counted_words(sentence: Sentence) -> list[bool]:
-    """Return whether each word of a sentence counts in a score: punctuation does not, the root does."""
+    """Return for each word of a sentence whether it counts in a score: punctuation does not, the root does."""
     return [relation.partition(":")[0] != "punct" for relation in sentence.relations]

@@ -18,15 +18,17 @@ from headtypes.models.records import ModelRecord, read_model_record
 
 
 class Guesses(WordReducer):
-    """A reducer whose result is, for each sentence, the guess of every attention head at each word's syntactic head.
+    """A reducer, run with a model, of the guess of every attention head at each word's syntactic head.
 
-    There are two guesses at the head of word i, in the order of `guesses.DIRECTIONS`; the first word on a tie:
+    There are two guesses at the head of word i, in the order of `guesses.DIRECTIONS`, from the attention W between
+    words. On a tie the first word is the guess:
 
     dependent_to_head: argmax over j != i of W[i, j], the word that i looks at most.
     head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i (weights of different rows).
 
-    1 is the first word, 0 (the root) is never guessed, and -1 is no guess: in a sentence of one word, and if the model
-    lets no other word be seen. For each sentence come guess, visible and to_sep, as in `guesses.ArcGuesses`.
+    A guess is 1 for the first word, never 0 (the root), and -1 for no guess: in a sentence of one word, and if the
+    model lets no other word be seen. The result has (guess, visible, to_sep) for each sentence, as in
+    `guesses.ArcGuesses`.
     """
 
     def start(self, batch: Batch) -> None:
@@ -102,10 +104,11 @@ class Guesses(WordReducer):
 
 
 def extract_arcs(parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, **settings) -> dict[str, ArcGuesses]:
-    """Run a model over the parts of a treebank and return every head's guesses, by the name of the part.
+    """Return every head's guesses at syntactic heads, by the name of the part of a treebank.
 
-    parts: {"file": sentences} and, if there is a test file, {"test": sentences}. settings: of `ModelOnTask`; sentences
-        that are too long are left out. Raises `InputError` if no sentence can be read.
+    parts: {"file": sentences} and, if there is a test file, {"test": sentences}. record: the model. settings: keyword
+        arguments of `ModelOnTask`.
+    Sentences that are too long for the model are left out. Raises `InputError` if no sentence can be read.
     """
     run = ModelOnTask(record, **settings)
     guesses = {}
