@@ -35,15 +35,21 @@ sys.excepthook = _say_stopped
 
 @contextmanager
 def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
-    """Yield (inputs, spec, outputs, provenance) of a job; what is printed meanwhile also goes to the job's log.
+    """Yield (inputs, spec, outputs, provenance) of a Snakemake job, and write everything printed to the job's log, too.
 
-    inputs: many files of a kind that a rule declares with their keys are a mapping {key: path}; a key is a text or a
-        tuple of texts.
-    spec: also holds the `sha256` that a model's weights must have, which changes no result.
-    provenance: what makes the outputs, for formats that can hold it (`headtypes.planning.provenance`); it is recorded
-        for all of them when the job has ended well.
-    An `InputError` ends the job with its message alone, and so does a refusal of the system to read or write; any other
-    error leaves its traceback in the log.
+    snakemake: object that Snakemake gives to a script.
+
+    The inputs and outputs are Snakemake's. If a rule declares many files of a kind with keys, the input of this name is
+    a mapping {key: path}; a key is a text or a tuple of texts.
+
+    The spec is the part of the configuration that the rule depends on. The `sha256` that a model's weights must have is
+    added to the spec; it changes no result.
+
+    The provenance is a dict of what the outputs are made with, for formats that can hold it
+    (`headtypes.planning.provenance`). When the job has succeeded, the provenance of each output is recorded.
+
+    An `InputError`, or a refusal of the system to read or write, ends the job with a message alone. Any other error
+    also leaves its traceback in the log.
     """
     inputs, outputs, spec = list(snakemake.input), list(snakemake.output), json.loads(snakemake.params.spec)
     title, wildcards = title_of(snakemake.rule, snakemake.wildcards), dict(snakemake.wildcards.items())
@@ -83,7 +89,7 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
 
 
 def call(snakemake: Any) -> None:
-    """Run a job: call the function of its stage with what `job` yields."""
+    """Run a job: call the function of its rule with inputs, spec, outputs and provenance, as `job` yields them."""
     with job(snakemake) as given:
         module, _, function = snakemake.params.calls.partition(":")
         # A sixth of the time of an import is that of looking for what can be freed, and nothing can be.
@@ -95,7 +101,10 @@ def call(snakemake: Any) -> None:
 
 
 def _computed_in(spec: dict) -> dict[str, str]:
-    """Return {"computed_in": precision} for a job that asked for bfloat16; {} for all other jobs."""
+    """Return {"computed_in": precision} for a job whose spec asks for bfloat16; {} for all other jobs.
+
+    The precision is float32 if the processor has no instructions for bfloat16.
+    """
     asked = spec.get("precision") == "bfloat16" or spec.get("bf16")
     return {"computed_in": arithmetic("bfloat16")} if asked else {}
 

@@ -24,7 +24,10 @@ __all__ = ["HeadAnalysis", "ablated", "attention_map", "detect_heads", "head_typ
 
 
 def __getattr__(name: str) -> Any:
-    """Load a function for one's own Python when it is asked for, since jobs and plans import this package, too."""
+    """Return a function or class for one's own Python, which is imported only when it is asked for.
+
+    Jobs and plans import this package, too, and do not need these functions.
+    """
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "HeadAnalysis":

@@ -51,25 +51,27 @@ def ablated(
     reading: Reading | None = None,
     head_outputs: np.ndarray | None = None,
 ) -> Iterator[PreTrainedModel]:
-    """Ablate heads of a model in every call of it, by whatever code, until the `with` block is left.
+    """Ablate heads of a model in every call of the model, by any code, until the `with` block is left; yield the model.
 
-    model:      in evaluation mode, on any device; a decoder or an encoder that the workflow supports.
-    operations: {target: operation}; a target is a head, `layer-head` from 1, or a type of the partition, and a head
-        goes before its type. The number of an operation that draws is its seed. An operation of your own is a function
-        of attention [text, head, row, key], padding included, and of the slice of query rows that it is of; it returns
-        other attention.
-    partition:  the types of the model's heads (`reading.head_types`, `partitions.read_partition`).
-    sentences:  for resample, drop_... and mass_...: a function from token ids and attention mask (or None),
-        [sample, token], to the sentence of each token, [sample, token]: -1 for special tokens and padding, 0 for a
-        first text, from 1 for sentences of a second one. These work on whole texts, not on steps with a cache.
-    reading:    as in the workflow, but for uniform_over_padding.
-    head_outputs: [layer, head, channel], for the operation mean.
-    yields      the model itself.
+    model:      model in evaluation mode, on any device: a decoder or an encoder that the workflow supports.
+    operations: {target: operation}. A target is a head, `layer-head` from 1, or a type of the partition; a head's own
+        operation goes before its type's. The number of an operation that draws is its seed. An operation of your own is
+        a function of attention [text, head, row, key], padding included, and of the slice of its query rows. The
+        function returns other attention of the same shape.
+    partition:  types of the model's heads (`reading.head_types`, `partitions.read_partition`).
+    sentences:  for resample, drop_intra and drop_inter: a function that takes token ids and the attention mask (or
+        None), both [sample, token], and returns the sentence of each token, [sample, token]. Sentence -1 is for special
+        tokens and padding, 0 for a first text, and 1 upwards for sentences of a second text. These operations work on
+        whole texts, not on steps with a cache.
+    reading:    one way to read the paper, as in the workflow, without uniform_over_padding.
+    head_outputs: [layer, head, channel] mean outputs, for the operation mean.
 
-    The ablation belongs to the model: calls from all threads are ablated, a second `with` is refused, and so is a
-    gradient through the heads. On leaving, also through an exception, the model is as it was; a call, or a `generate`,
-    that has not ended by then ends with an error. Raises `InputError` where an operation or a target does not exist or
-    lacks what it needs, and, in a call, where the heads cannot be ablated.
+    The ablation belongs to the model: calls from all threads are ablated. A second `with` on the model is refused, and
+    so is a gradient through the heads. When the block is left, also through an exception, the model is as it was. A
+    call or a `generate` that has not ended by then ends with an error.
+
+    Raises `InputError` if an operation or a target does not exist or lacks an argument that it needs. A call of the
+    model raises `InputError` if the heads cannot be ablated.
     """
     reading = reading or Reading()
     by_head = _by_head(model, operations, partition)
@@ -113,7 +115,12 @@ def ablated(
 
 
 class _Call(Ablation):
-    """The ablation of one forward pass, whose inputs may be padded on either side, or continue a cache."""
+    """The ablation of one forward pass, whose inputs may be padded on either side or continue a cache.
+
+    operations: [layer, head] operation on each head.
+    sentences:  [sample, token] sentence of each token, if an operation needs sentences; -1 for special tokens.
+    head_outputs: [layer, head, channel] mean outputs, for the operation mean.
+    """
 
     def __init__(
         self, operations: np.ndarray, sentences: np.ndarray | None, reading: Reading, head_outputs: np.ndarray | None
@@ -130,8 +137,13 @@ class _Call(Ablation):
         return self(number, layer)
 
     def groups_of(self, number: int, layer: Layer) -> list[SentencePairs]:
-        """Return the samples of a layer in groups; each has all of its keys, padding included, since only the mask
-        tells which keys are padding.
+        """Return the samples of a layer in groups; each sample has all of its keys, padding included.
+
+        Only the mask tells which keys are padding.
+
+        number: number of the layer, from 0.
+        layer:  queries, keys, values and mask of the layer.
+        Raises `InputError` if an operation needs sentences and the sentences of some tokens are not known.
         """
         samples, keys = len(layer.key), layer.key.shape[2]
         known = [len(sentence) for sentence in self._sentences] == [keys] * samples
@@ -150,7 +162,11 @@ class _Call(Ablation):
 
 
 class _Calls:
-    """The hooks before and after each forward pass of an ablated model."""
+    """The hooks that run before and after each forward pass of an ablated model.
+
+    ablation:  function that makes the ablation of a forward pass from the sentences of its tokens.
+    sentences: function that returns the sentence of each token; None if no operation needs sentences.
+    """
 
     def __init__(self, ablation: Callable[[np.ndarray | None], _Call], sentences: Sentences | None):
         self._ablation, self._sentences = ablation, sentences
@@ -161,7 +177,11 @@ class _Calls:
         self.ends: list[RemovableHandle] = []
 
     def begin(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
-        """Add the ablation to the arguments of a forward pass, unless an enclosing model has done so."""
+        """Return the arguments of a forward pass with the ablation added to them.
+
+        Returns None, for unchanged arguments, if an enclosing model has added the ablation. Raises `InputError` if the
+        call cannot be ablated: heads are being read, or the model is in training mode.
+        """
         if _call_of(kwargs) is not None:
             return None
         if "forward" in kwargs:
@@ -176,8 +196,9 @@ class _Calls:
         return args, {**kwargs, "forward": call.attend}
 
     def end(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
-        """Raise `InputError` if a forward pass did not go through the attention of every layer; output: None if it
-        failed.
+        """Raise `InputError` if a forward pass did not go through the ablated attention of every layer.
+
+        output: output of the forward pass; None if the forward pass failed.
         """
         call = _call_of(kwargs)
         if call not in self._open or call.model is not model:
@@ -189,14 +210,17 @@ class _Calls:
             check_layers(model, call.layers)
 
     def whole(self, generate: Callable, *args, **kwargs) -> Any:
-        """Return what a model generates. Raises `InputError` if some of its forward passes were not ablated."""
+        """Return what a model generates, and raise `InputError` if some forward passes were not ablated.
+
+        generate: the model's own method, called with `args` and `kwargs`.
+        """
         output = generate(*args, **kwargs)
         if self._left:
             raise InputError(_LEFT)
         return output
 
     def leave(self) -> None:
-        """Make running forward passes fail at their end, since their remaining layers are not ablated."""
+        """Make running forward passes fail at their end, because their remaining layers are no longer ablated."""
         self._left = True
         for call in list(self._open):
             weakref.finalize(call, self._remove)
@@ -208,7 +232,11 @@ class _Calls:
                 hook.remove()
 
     def _of_texts(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> np.ndarray | None:
-        """Return the sentence of each token, [sample, token]; None if it is not needed or there are no token ids."""
+        """Return the sentence of each token, [sample, token].
+
+        Returns None if no operation needs sentences, or if the call has no token ids. Raises `InputError` if the user's
+        function returns anything else than whole numbers of this shape.
+        """
         if self._sentences is None:
             return None
         given = inspect.signature(model.forward).bind_partial(*args, **kwargs).arguments
@@ -243,7 +271,7 @@ def _attend(module, *args, forward: Callable[[Layer], Tensor] | None = None, num
 
 
 class _WithoutGradient(torch.autograd.Function):
-    """Attention without a gradient: asking for one raises an error."""
+    """An autograd function that computes attention, and raises `InputError` if a gradient is taken through it."""
 
     @staticmethod
     def forward(_, attend: Callable[[], Tensor], *inputs: Tensor) -> Tensor:
@@ -259,7 +287,11 @@ AttentionMaskInterface.register(ABLATED, AttentionMaskInterface()[ATTENTION])
 
 
 def _by_head(model: PreTrainedModel, operations: Mapping[str, str | Change], partition: Partition | None) -> np.ndarray:
-    """Return the operation on each head, [layer, head]."""
+    """Return the operation on each head, [layer, head].
+
+    operations: {head, as layer-head from 1, or type of the partition: operation}.
+    Raises `InputError` if a target does not exist, or the model is an encoder with a decoder.
+    """
     if model.config.is_encoder_decoder and model.get_encoder() is not model:
         raise InputError(
             f"{type(model).__name__} is an encoder with a decoder, whose heads cannot be ablated together; ablate "

@@ -25,7 +25,7 @@ _LOCKS: WeakKeyDictionary[nn.Module, RLock] = WeakKeyDictionary()
 
 
 def checked(function: Called) -> Called:
-    """Decorate a function so that it raises `InputError` for an argument that does not fit its annotation."""
+    """Decorate a function so that a call raises `InputError` if an argument does not fit its annotation."""
     hints = get_type_hints(function, include_extras=True)
     fields = {name: (hints[name], None) for name in inspect.signature(function).parameters}
     config = ConfigDict(arbitrary_types_allowed=True, strict=True, revalidate_instances="always")
@@ -79,13 +79,14 @@ Tokenizer = Annotated[PreTrainedTokenizerBase, PlainValidator(_tokenizer)]
 
 
 def alone(model: PreTrainedModel) -> RLock:
-    """Return the lock of a model, held while its heads are read or its ablation begins."""
+    """Return the lock of a model, which a thread holds while it reads the heads or begins an ablation."""
     return _LOCKS.setdefault(body_of(model), RLock())
 
 
 def tokens_of_longest(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, max_length: int | None) -> int:
-    """Return `max_length`, or by default the most tokens that model and tokenizer take. Raises `InputError` if it is
-    larger than the model takes.
+    """Return `max_length`, or by default the most tokens that both model and tokenizer take.
+
+    Raises `InputError` if `max_length` is larger than the model takes.
     """
     most = longest_input(model.config)
     if max_length is not None and max_length > most:
@@ -94,7 +95,7 @@ def tokens_of_longest(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
 
 
 def check_partition(model: PreTrainedModel, partition: Partition | None) -> None:
-    """Raise `InputError` if a partition has another number of layers or heads than the model."""
+    """Raise `InputError` if a partition has another number of layers or of heads than the model."""
     shape = layers_and_heads(model)
     if partition is not None and partition.shape != shape:
         theirs, ours = (f"{layers} layers of {heads}" for layers, heads in (partition.shape, shape))
@@ -102,15 +103,16 @@ def check_partition(model: PreTrainedModel, partition: Partition | None) -> None
 
 
 def check_evaluation_mode(model: PreTrainedModel) -> None:
-    """Raise `InputError` if a part of the model is in training mode, since dropout would change the numbers."""
+    """Raise `InputError` if a part of a model is in training mode, in which dropout would change the numbers."""
     part = next((name or type(model).__name__ for name, part in model.named_modules() if part.training), None)
     if part is not None:
         raise InputError(f"{part} is in training mode, but heads are those of evaluation; call model.eval() first.")
 
 
 def check_readable(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Raise `InputError` if the heads could not be read as the model computes them: training mode, a learned prefix,
-    another model's tokenizer, autocast.
+    """Raise `InputError` if heads could not be read as the model computes them.
+
+    This is so in training mode, with a learned prefix of peft, with another model's tokenizer, and under autocast.
     """
     check_evaluation_mode(model)
     learned = getattr(model, "active_peft_config", None)

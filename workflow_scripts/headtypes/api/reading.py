@@ -65,17 +65,21 @@ def read_heads(
     norms: bool = False,
     analyses: SkipValidation[Sequence[type[HeadAnalysis] | HeadAnalysis]] = (),
 ) -> Features | tuple[Features | pd.DataFrame, ...]:
-    """Read the distance features of every head of a loaded model on texts (Guan et al. 2020, section 3).
+    """Return the distance features of every head of a loaded model on texts (Guan et al. 2020, section 3).
 
-    model:  in evaluation mode, on any device; afterwards it is as before.
-    texts:  each a text, or each two that are read together, such as a question and its context.
-    kind:   of task, which says how long texts are cut (`encoding.encode_samples`).
-    max_length, batch_tokens: most tokens of a text, by default what model and tokenizer take, and of a batch.
-    norms:  whether the features of norms are read as well (Kobayashi et al. 2020).
-    analyses: of your own, each a subclass of `HeadAnalysis` or, with parameters, an instance of one.
-    returns the features, as the workflow stores them in `results/features/`; a text's id is its number, from 0. With
-        analyses, these and the table of each: layer, head, value, low, high, as in `results/{analysis}/`.
-    Raises `InputError` where the texts are no such list, there is no such kind, or the model's heads cannot be read.
+    model:      model in evaluation mode, on any device; afterwards it is as before.
+    texts:      list of texts, or list of pairs of texts that are read together, such as a question and its context.
+    kind:       kind of task, which says how long texts are cut (`encoding.encode_samples`).
+    max_length: most tokens of a text, by default the most that model and tokenizer take.
+    batch_tokens: most tokens of a batch.
+    norms:      whether the features of norms are read as well (Kobayashi et al. 2020).
+    analyses:   analyses of your own: subclasses of `HeadAnalysis` or, with parameters, instances of such classes.
+
+    Returns the features, as the workflow stores them in `results/features/`; the id of a text is its number, from 0.
+    With analyses, returns (features, table of each analysis). A table has the columns layer, head, value, low and high,
+    as in `results/{analysis}/`.
+
+    Raises `InputError` if the texts are no such list, the kind does not exist, or the model's heads cannot be read.
     """
     made = [analysis() if isinstance(analysis, type) else analysis for analysis in analyses]
     if wrong := [analysis for analysis in made if not isinstance(analysis, HeadAnalysis)]:
@@ -110,15 +114,18 @@ def head_types(
     seed: Seed = 0,
     of: Of = "weights",
 ) -> Partition:
-    """Divide the heads into types by what they look at (Guan et al. 2020, section 4).
+    """Divide the heads into types by their distance features, and return the partition (Guan et al. 2020, section 4).
 
-    features: as `read_heads` returns them, or `distances.features.read_features`.
-    distance_bins: a divisor of 64; the rest as in `clustering.cluster_heads`.
-    first_token: whether the first token counts as `[CLS]` where no text has one, as with most decoders.
-    of:       whether they are divided by weights or, if these were read, by norms.
-    returns   the type of each head: `partition.type_of` [layer, head], `partition.heads_of("vertical")` indices from 0,
-        and `partition.doubtful` types whose names are doubtful.
-    Raises `InputError` where the heads cannot be divided in this way.
+    features:    from `read_heads` or `distances.features.read_features`.
+    k, method, scale, restarts, seed: as in `clustering.cluster_heads`.
+    distance_bins: number of bins of the distance features; a divisor of 64.
+    first_token: whether the first token counts as `[CLS]` where no text has a `[CLS]`, as with most decoders.
+    of:          whether heads are divided by weights or, if the features hold norms, by norms.
+
+    Returns the type of each head: `partition.type_of` [layer, head]. `partition.heads_of("vertical")` lists the indices
+    of a type's heads, from 0, and `partition.doubtful` the types whose names are doubtful.
+
+    Raises `InputError` if the heads cannot be divided in this way.
     """
     samples, layers, heads, _ = features.distance.shape
     shares, first = (getattr(features, name) for name in SHARES[of])
@@ -137,7 +144,10 @@ def head_types(
 
 
 def samples_from(texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Sample]:
-    """Turn texts, or pairs of texts, into samples with ids from 0. Raises `InputError` for anything else."""
+    """Return texts, or pairs of texts, as samples whose ids are numbers from 0.
+
+    Raises `InputError` if `texts` is empty, is no list, mixes texts with pairs, or holds anything else.
+    """
     # Of a text, characters would be read; of a table, the names of columns; of a set, what comes first in this process.
     unordered = isinstance(texts, str | Mapping | Set) or getattr(texts, "ndim", 1) != 1
     if unordered or not hasattr(texts, "__len__") or not len(texts):
@@ -166,15 +176,19 @@ def detect_heads(
     max_length: PositiveInt | None = None,
     batch_tokens: PositiveInt = 4096,
 ) -> pd.DataFrame:
-    """Test every head of a loaded model by every detector, on random tokens (Olsson et al. 2022).
+    """Test every head of a loaded model by every detector on random tokens, and return a table (Olsson et al. 2022).
 
-    model:  in evaluation mode, on any device; afterwards it is as before.
-    sequences, length: how many sequences are drawn, and tokens of half of one.
-    least:  share of its attention by which a head that is detected exceeds the null.
-    max_length, batch_tokens: tokens of the longest input, by default what model and tokenizer take, and of a batch.
-    returns one row for each detector, layer and head (from 0), as `detectors.results.detector_table`: score, null,
-        difference with its interval, p, corrected_p, detected.
-    Raises `InputError` where sequences of this length cannot be drawn, or the model's heads cannot be read.
+    model:      model in evaluation mode, on any device; afterwards it is as before.
+    sequences:  number of random sequences; each is read once repeated and once, for the null, with shuffled tokens.
+    length:     number of tokens of a random sequence before its repetition.
+    least:      share of attention by which a head must exceed the null to count as detected.
+    max_length: number of tokens of the longest input, by default the most that model and tokenizer take.
+    batch_tokens: most tokens of a batch.
+
+    Returns a row for each detector, layer and head (from 0), as `detectors.results.detector_table` does. The other
+    columns are score, null, difference with its interval, p, corrected_p and detected.
+
+    Raises `InputError` if sequences of this length cannot be drawn, or the model's heads cannot be read.
     """
     check_readable(model, tokenizer)
     name, max_length = type(model).__name__, tokens_of_longest(model, tokenizer, max_length)
@@ -187,9 +201,11 @@ def detect_heads(
 
 @dataclass(frozen=True)
 class HeadMap:
-    """The attention of one head on a text; a notebook shows it as a picture.
+    """The attention of one head on a text, which a notebook shows as a picture.
 
-    attention: [query, key] float32, rows sum to one; tokens: as a person reads them; layer, head: from 0.
+    attention: [query, key] float32 weights; each row sums to one.
+    tokens:    tokens of the text, as a person reads them.
+    layer, head: indices of the head, from 0.
     """
 
     attention: np.ndarray
@@ -199,7 +215,7 @@ class HeadMap:
 
     @styled
     def figure(self) -> Figure:
-        """Draw the map as a Matplotlib figure, queries downwards."""
+        """Return the map as a Matplotlib figure, with queries from top to bottom."""
         side = min(PAGE, 1.2 + 0.13 * len(self.tokens))
         figure = Figure(figsize=(side, side), layout="constrained")
         axes = figure.subplots()
@@ -215,7 +231,10 @@ class HeadMap:
 
 
 class _OneHead(Maps):
-    """A reducer that keeps the map of one head."""
+    """A reducer that keeps the attention of one head on a single sample.
+
+    layer, head: indices of the head, from 0.
+    """
 
     def __init__(self, layer: int, head: int):
         self._of = layer, head
@@ -236,11 +255,12 @@ def attention_map(
     layer: NonNegativeInt,
     head: NonNegativeInt,
 ) -> HeadMap:
-    """Read the attention of one head of a loaded model on a text, or on two that are read together.
+    """Return the attention of one head of a loaded model on a text, or on two texts that are read together.
 
-    model: in evaluation mode, on any device and with any attention implementation; afterwards it is as before.
-    layer, head: from 0, as `partition.heads_of` lists them.
-    Raises `InputError` where there is no such head or no text, or the model's heads cannot be read.
+    model:  model in evaluation mode, on any device and with any attention implementation; afterwards it is as before.
+    second: text that is read together with `text`, if there is one.
+    layer, head: indices from 0, as `partition.heads_of` lists them.
+    Raises `InputError` if there is no such head, the text is empty, or the model's heads cannot be read.
     """
     check_readable(model, tokenizer)
     layers, heads = layers_and_heads(model)
@@ -260,7 +280,7 @@ def attention_map(
 
 @dataclass(frozen=True)
 class Page:
-    """A page with every head, as in the atlas; a notebook shows it, also without a kernel."""
+    """A page that shows every head, as in the atlas; a notebook displays it, also without a kernel."""
 
     html: str
 
@@ -281,12 +301,13 @@ def show(
     *,
     partition: InstanceOf[Partition] | None = None,
 ) -> Page:
-    """Show where every head of a loaded model looks in a text, or in two that are read together.
+    """Return a page that shows where every head of a loaded model looks in a text, or in two texts read together.
 
-    model:     in evaluation mode, on any device; afterwards it is as before.
-    text, second: of which the first `live.LONGEST` tokens are shown.
-    partition: the types of the heads (`reading.head_types`), to colour them by.
-    Raises `InputError` where there is no text, or the model's heads cannot be read.
+    model:     model in evaluation mode, on any device; afterwards it is as before.
+    text:      text of which the first `live.LONGEST` tokens are shown.
+    second:    text that is read together with `text`, if there is one; the limit counts the tokens of both.
+    partition: types of the heads (`reading.head_types`), by which the page colours the heads.
+    Raises `InputError` if the text is empty, or the model's heads cannot be read.
     """
     check_readable(model, tokenizer)
     check_partition(model, partition)

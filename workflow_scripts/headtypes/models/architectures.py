@@ -20,7 +20,7 @@ from headtypes.models.records import ModelRecord, write_model_record
 
 
 class _Given(threading.local):
-    """The value of the argument `forward` in the model's current forward pass, for each thread."""
+    """A holder of the argument `forward` of the model's current forward pass, with one value for each thread."""
 
     forward: Any = None
 
@@ -35,7 +35,12 @@ class _Given(threading.local):
 
 
 class _Attend:
-    """The attention function for a module, to which the argument `forward` is added."""
+    """A callable that computes attention for one module by a registered function, and returns the outputs of the heads.
+
+    module: module of the model that computes attention.
+    implementation: name under which the function is registered with Transformers' `AttentionInterface`.
+    given:  holder of the argument `forward`, which the callable adds to the function's arguments.
+    """
 
     def __init__(self, module: nn.Module, implementation: str, given: _Given):
         self._module, self._implementation, self.given = module, implementation, given
@@ -54,7 +59,10 @@ def _mpnet(module: nn.Module, attend: _Attend, hidden_states, attention_mask=Non
 def _bloom(
     module: nn.Module, attend: _Attend, hidden_states, residual, alibi, attention_mask, layer_past=None, **kwargs
 ):
-    """Compute `BloomAttention.forward`, whose scores have a bias that grows with the key's position (ALiBi)."""
+    """Compute `BloomAttention.forward` of Transformers with `attend` as its attention; return (outputs, None).
+
+    The scores have a bias that grows with the key's position (ALiBi). The outputs include the residual.
+    """
     query, key, value = module._reshape(module.query_key_value(hidden_states))
     if layer_past is not None:
         key, value = layer_past.update(key, value, module.layer_idx)
@@ -73,7 +81,10 @@ def _falcon(
     position_embeddings=None,
     **kwargs,
 ):
-    """Compute `FalconAttention.forward`, where positions are in the queries and keys."""
+    """Compute `FalconAttention.forward` of Transformers with `attend` as its attention; return (outputs, None).
+
+    Positions are rotated into queries and keys. Raises `InputError` for a Falcon with ALiBi.
+    """
     from transformers.models.falcon.modeling_falcon import apply_rotary_pos_emb
 
     if alibi is not None:
@@ -94,7 +105,7 @@ def _gptj(module: nn.Module, attend: _Attend, query, key, value, attention_mask=
 
 
 def _stablelm(module: nn.Module, attend: _Attend, *args, **kwargs):
-    """Compute `StableLmAttention.forward`, to which its model does not hand `forward` on."""
+    """Compute `StableLmAttention.forward` with the argument `forward`, which StableLM does not hand to its layers."""
     return type(module).forward(module, *args, **kwargs, forward=attend.given.forward)
 
 
@@ -109,14 +120,15 @@ _OWN = {
 
 
 def computes_attention_itself(model: nn.Module) -> bool:
-    """Tell whether a model has a method that `through_interface` replaces."""
+    """Return whether a model has a method that `through_interface` must replace to reach the model's attention."""
     return any(type(module).__name__ in _OWN for module in model.modules())
 
 
 def through_interface(model: PreTrainedModel, implementation: str) -> ExitStack:
     """Make a model compute attention by a registered function, until the returned stack is closed.
 
-    implementation: the function's name. The function gets the model's argument `forward` as a keyword argument.
+    implementation: name under which the function is registered with Transformers' `AttentionInterface`. The function
+        gets the keyword argument `forward` of the model's call as its own keyword argument.
     """
     before, given = model.config._attn_implementation, _Given()
     with ExitStack() as restored:
@@ -149,10 +161,12 @@ _PROBE = "headtypes_probe"
 
 
 def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[str, Any]) -> None:
-    """Raise `InputError` if a layer's attention is more than `hook.Layer` computes.
+    """Raise `InputError` if a layer's attention is more than `hook.Layer`, our own attention function, computes.
 
-    mask, arguments: what the layer passes to its attention function. An argument that is not known to be harmless is an
-        error, since without it another attention than the model's would be computed.
+    module:    module that computes the layer's attention.
+    mask:      mask that the module passes to its attention function; None for no mask.
+    arguments: {name: value} of the keyword arguments that the module passes. An argument that is not known to be
+        harmless is an error, because without it other attention than the model's would be computed.
     """
     for name, value in arguments.items():
         if value is not None and not isinstance(value, bool) and name not in _HARMLESS | _COMPUTED:
@@ -168,7 +182,10 @@ def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[st
 
 
 def check_layers(model: torch.nn.Module, attentions: int) -> None:
-    """Raise `InputError` unless a forward pass had one attention for each layer with heads; attentions: its number."""
+    """Raise `InputError` unless a forward pass computed attention once for each layer with heads.
+
+    attentions: number of times that the forward pass computed attention.
+    """
     name, layers = type(model).__name__, len(headed_layers(model.config))
     if attentions < layers:
         raise InputError(
@@ -194,8 +211,8 @@ def check_number_of_heads(model: torch.nn.Module, heads: int) -> None:
 def check_model(record: ModelRecord) -> None:
     """Raise `InputError` if the heads of a fetched model cannot be read and ablated.
 
-    The model runs on three tokens, with tensors that have shapes but no values. A few architectures need values; for
-    them the first real forward pass decides (`hook.run`).
+    The model runs on three tokens, with tensors that have shapes but no values. Some architectures need values and pass
+    this check; the first real forward pass then decides (`hook.run`).
     """
     try:
         _run_without_numbers(record)

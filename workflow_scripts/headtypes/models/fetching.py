@@ -35,13 +35,14 @@ _NUMBERS = ("F64", "F32", "F16", "BF16", "float64", "float32", "float16", "bfloa
 
 
 def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRecord:
-    """Find a model's files, downloading them if they come from the Hub, and return their record.
+    """Return the record of a model, after downloading the model's files if they come from the Hub.
 
-    model:  its name in the configuration.
-    source: as in the configuration: hub with revision; folder; package with subfolder; or gguf, a path, or with package
-        a name in it; and pickle.
-    sha256: the SHA-256 that its only file of weights must have.
-    Raises `InputError` if the files cannot be found, or are not a Transformer with a fast tokenizer that fits it.
+    model:  name of the model in the configuration.
+    source: the model's `source` in the configuration. Its keys are hub and revision, or folder, or package and
+        subfolder, or gguf (a path; with package, a file name); and pickle.
+    sha256: SHA-256 that the only file of weights must have; None for no check.
+    Raises `InputError` if the files cannot be found, are not a Transformer, or have no fast tokenizer that fits the
+    model.
     """
     key = f"models.{model}"
     pickle = source.get("pickle", False)
@@ -96,9 +97,11 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
 
 
 def _fetch_snapshot(key: str, repository: str, revision: str | None, pickle: bool) -> Path:
-    """Download a model's files; return their folder in the cache, which is named by the commit.
+    """Download a model's files from the Hub; return their folder in the cache, which is named after the commit.
 
-    key: the source's key in the configuration; pickle: whether to take a pickle if there are no safetensors.
+    key:        key in the configuration that names the repository, such as models.bert.source.hub.
+    repository: id on the Hub.
+    pickle:     whether weights in a pickle are taken if there are none in safetensors.
     Raises `InputError` if the files cannot be had.
     """
     with told(unavailable(key, repository, revision)):
@@ -111,15 +114,18 @@ def _fetch_snapshot(key: str, repository: str, revision: str | None, pickle: boo
 
 
 def load_tokenizer(record: ModelRecord):
-    """Load the fast tokenizer of a fetched model. Raises `InputError` if it has none, or its files have changed."""
+    """Return the fast tokenizer of a fetched model.
+
+    Raises `InputError` if the model has no fast tokenizer, or its files have changed since they were fetched.
+    """
     check_files(record, record.files)
     return _tokenizer_of(f"models.{record.name}: {record.folder}", record.folder, record.gguf)
 
 
 def check_files(record: ModelRecord, expected: Mapping[str, str]) -> None:
-    """Raise `InputError` if a model's files have changed since the model was fetched.
+    """Raise `InputError` if files of a model have changed since the model was fetched.
 
-    expected: {file: SHA-256}, `record.weights` or `record.files`.
+    expected: {file name: SHA-256} of the files to compare: `record.weights`, `record.files` or both.
     """
     present = {file.name for file in weight_files(record.folder, record.pickle, record.gguf)}
     changed = sorted(present ^ set(record.weights))
@@ -162,8 +168,9 @@ def _is_size(value: Any) -> bool:
 def _count_parameters(key: str, file: Path, is_quantised: bool) -> int:
     """Return the number of parameters in a file of weights.
 
-    Raises `InputError` for weights in integers unless config.json says that they are quantised; key: the model's in the
-    configuration.
+    key: key of the model in the configuration, such as models.bert, for messages.
+    is_quantised: whether the model's config.json says that the weights are quantised.
+    Raises `InputError` for a damaged file, and for weights in integers that are not said to be quantised.
     """
     with told(f"{key}: {file} is damaged"):
         if file.suffix == ".gguf":
@@ -195,7 +202,14 @@ def _count_parameters(key: str, file: Path, is_quantised: bool) -> int:
 
 
 def _read_shape(where: str, folder: StrPath, gguf: str | None) -> dict:
-    """Return the fields of `ModelRecord` that config.json and tokenizer give; check that the two fit together."""
+    """Return the fields of `ModelRecord` that follow from a model's config.json and tokenizer, as {field: value}.
+
+    The fields are model_type, architectures, layers, heads, causal, width and max_length.
+
+    where: the model, as messages name it.
+    folder, gguf: folder of the files, and name of a file in GGUF in it.
+    Raises `InputError` if the model is no Transformer that reads text, or the tokenizer does not fit the model.
+    """
     with told(f"{where} has no config.json that loads" if gguf is None else f"{where} does not load"):
         config = AutoConfig.from_pretrained(**pretrained(folder, gguf))
     if "text_config" in config.sub_configs:

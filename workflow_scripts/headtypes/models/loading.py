@@ -44,7 +44,12 @@ logging.set_verbosity_error()
 
 
 class MissingHeadError(InputError):
-    """A model lacks a model head; where, why, remedy: subject, predicate (`has no ...`) and advice of the message."""
+    """An error: a model lacks the model head (output layer) that a task needs.
+
+    where:  subject of the message: the model.
+    why:    predicate of the message, beginning with `has no` in most cases.
+    remedy: advice to the user.
+    """
 
     def __init__(self, where: str, why: str, remedy: str):
         super().__init__(f"{where} {why}; {remedy}.")
@@ -52,12 +57,12 @@ class MissingHeadError(InputError):
 
 
 class Head(NamedTuple):
-    """A model head.
+    """A kind of model head, which is the output layer for a task.
 
-    auto:     the class of Transformers that loads a model with this head.
-    types:    {type of model: class} of all types that have it.
-    in_words: its name, for messages.
-    pooled:   whether it reads a single token of a sample, through a pooler if the model has one.
+    auto:     class of Transformers that loads a model with this head, such as `AutoModelForMaskedLM`.
+    types:    {model type: class of Transformers} of all model types that have this head.
+    in_words: name of the head, for messages.
+    pooled:   whether the head reads a single token of a sample, through a pooler if the model has one.
     """
 
     auto: type
@@ -80,11 +85,13 @@ HEADS = {
 
 
 def load_model(record: ModelRecord, precision: str, head: str | None = None) -> torch.nn.Module:
-    """Load a fetched model for inference, in evaluation mode, on the GPU if there is one.
+    """Return a fetched model in evaluation mode, on the GPU if there is one.
 
-    precision: float32, bfloat16 or float16, whatever the file holds (see `usable_precision`); head: a key of `HEADS`.
-    Raises `InputError` if its files have changed or it does not load, and `MissingHeadError` if Transformers has no
-    such head for it, or the weights lack it.
+    precision: float32, bfloat16 or float16, whatever the files hold; see `usable_precision`.
+    head:      model head (output layer), a key of `HEADS` such as `masked_lm`. With None, the base model is returned,
+        and of an encoder-decoder the encoder.
+    Raises `InputError` if the model's files have changed or do not load. Raises `MissingHeadError` if Transformers has
+    no such head for this type of model, or the weights lack the head.
     """
     where = f"models.{record.name}: {record.folder}"
     auto, types, in_words, pooled = HEADS[head]
@@ -148,7 +155,12 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
 
 
 def usable_precision(precision: str, what: str) -> str:
-    """Return the precision in which this processor computes, and print it if it is another; what: the work."""
+    """Return `precision`, or float32 if this is bfloat16 and the processor has no instructions for it.
+
+    A change of the precision is printed.
+
+    what: the work that needs the precision, such as a model's name, for the printed line.
+    """
     computed = arithmetic(precision)
     if computed != precision:
         print(f"{what}: in {computed}, since this processor has no instructions for {precision}", file=sys.stderr)
@@ -156,7 +168,10 @@ def usable_precision(precision: str, what: str) -> str:
 
 
 def _place_layers(record: ModelRecord, precision: str) -> dict[str, Any]:
-    """Return the arguments of `from_pretrained` that say where layers lie; {} for a model in one place."""
+    """Return `from_pretrained` arguments that spread a model's layers over GPUs, memory and disk, and reserve the GPUs.
+
+    Returns {} for a model that lies in one place.
+    """
     memory = memory_limits(record.name)
     if memory is None:
         return {}
@@ -172,7 +187,11 @@ def _place_layers(record: ModelRecord, precision: str) -> dict[str, Any]:
 
 
 def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[str] = ("pooler",)) -> list[str]:
-    """List the weights that a file lacked; report: of `from_pretrained`; unread: parts that a file may lack."""
+    """Return the sorted names of the weights that a model needs and that its files lack.
+
+    report: loading information of `from_pretrained`, with the key missing_keys.
+    unread: words; a weight whose name contains one of them is not needed.
+    """
     return sorted(
         key
         for key in report["missing_keys"]
@@ -183,10 +202,11 @@ def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[st
 
 
 def check_left_over(where: str, model: PreTrainedModel, names: Iterable[str]) -> None:
-    """Raise `InputError` if a model leaves over weights of its file that change what it computes.
+    """Raise `InputError` if a model's files hold weights that were not loaded but change what the model computes.
 
-    names: all weights left over. Model heads of other tasks, poolers, decoders and computed buffers may be among them;
-    scales of quantised weights, biases, further layers and adapters may not. where: the model, for the message.
+    where: the model, as the message names it.
+    names: all weights that were not loaded. Heads of other tasks, poolers, decoders and buffers that are computed may
+        be among them. Biases, further layers, adapters and scales of quantised weights may not.
     """
     prefix, modules = f"{model.base_model_prefix}.", dict(model.named_modules())
     parts = dict(model.base_model.named_children())

@@ -27,7 +27,10 @@ _HEADLESS = ("conv", "linear_attention", "mamba", "mlp", "moe", "recurrent")
 
 
 def config_of(record: ModelRecord) -> PreTrainedConfig:
-    """Read the config.json of a fetched model, without options that change only how the model is computed."""
+    """Return the config of a fetched model, set so that outputs are computed in the plain way.
+
+    Special attention kernels, computation in chunks and arithmetic with quantised weights are switched off.
+    """
     config = AutoConfig.from_pretrained(**record.pretrained)
     # What a config.json names may be code from the Hub, or a package that not every machine has.
     config._attn_implementation = config._experts_implementation = None
@@ -43,19 +46,29 @@ def config_of(record: ModelRecord) -> PreTrainedConfig:
 
 
 def body_of(model: PreTrainedModel) -> PreTrainedModel:
-    """Return the part of a model whose heads are read, without its model head; of an encoder-decoder, the encoder."""
+    """Return the part of a model whose heads are read: the base model without a model head.
+
+    For an encoder-decoder, this is the encoder.
+    """
     body = model.base_model
     return body.get_encoder() if body.config.is_encoder_decoder else body
 
 
 def headed_layers(config: PreTrainedConfig) -> list[int]:
-    """List the layers with attention heads, from 0; only a hybrid has others. Heads are numbered by this list."""
+    """Return the indices, from 0, of the layers that have attention heads.
+
+    Only hybrid models have layers without attention. The layer of a head, as results give it, is a position in this
+    list.
+    """
     kinds = getattr(config, "layer_types", None) or [""] * config.num_hidden_layers
     return [layer for layer, kind in enumerate(kinds) if kind not in _HEADLESS]
 
 
 def layers_and_heads(model: PreTrainedModel) -> tuple[int, int]:
-    """Return the number of layers with heads and of heads in each. Raises `InputError` for a model without heads."""
+    """Return (number of layers with attention heads, number of heads in each of these layers).
+
+    Raises `InputError` for a model without attention heads.
+    """
     config = model.config
     if not hasattr(config, "num_attention_heads"):
         raise InputError(f"a {config.model_type} model has no attention heads; name a Transformer.")
@@ -63,13 +76,21 @@ def layers_and_heads(model: PreTrainedModel) -> tuple[int, int]:
 
 
 def padding_token(config: PreTrainedConfig) -> int | None:
-    """Return the id of the padding token; None if the model has no embedding for one."""
+    """Return the id of the padding token.
+
+    Returns None if the config names no padding token, or the model has no embedding for the token.
+    """
     token = config.pad_token_id
     return token if token is not None and 0 <= token < config.vocab_size else None
 
 
 def check_padding(config: PreTrainedConfig, where: str) -> None:
-    """Raise `InputError` unless a classification head can find the end of a text in a batch; where: the model."""
+    """Raise `InputError` if a model has no padding token.
+
+    A classification head finds the end of each text in a batch by this token.
+
+    where: the model, as the message names it.
+    """
     if padding_token(config) is None:
         raise InputError(
             f"{where} has no pad_token_id in its config.json, which a classification head needs to find the end of "
@@ -78,7 +99,10 @@ def check_padding(config: PreTrainedConfig, where: str) -> None:
 
 
 def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase | None = None) -> int:
-    """Return the length of the longest input, in tokens, of the model and, if given, of its tokenizer."""
+    """Return the number of tokens of the longest input that a model takes; 10**9 if nothing limits the model.
+
+    tokenizer: if given, the smaller one of the model's and the tokenizer's limits is returned.
+    """
     positions = getattr(config, "max_position_embeddings", None) or 0
     # Where there is no limit, some say -1.
     positions = positions if positions > 0 else 10**9
@@ -88,9 +112,10 @@ def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase |
 
 
 def is_causal(config: PreTrainedConfig) -> bool:
-    """Tell whether tokens attend only to earlier ones: true of decoders, and of types without a head for masked words.
+    """Return whether tokens attend only to themselves and earlier tokens.
 
-    A decoder whose config.json says so attends to all tokens (EmbeddingGemma).
+    This is true of decoders, and of model types for which Transformers has no head for masked words. It is false of
+    encoders, and of a decoder whose config.json says that it attends to all tokens (EmbeddingGemma).
     """
     looks_both_ways = config.model_type == "gemma3_text" and config.use_bidirectional_attention
     if config.is_encoder_decoder or looks_both_ways or not getattr(config, "is_causal", True):

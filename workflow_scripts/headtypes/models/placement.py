@@ -25,9 +25,11 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def visible_gpus(named: str | None, nodes: int) -> list[str]:
-    """List the GPUs that processes may use, by their CUDA names; a name that stands twice may be taken by two.
+    """Return the CUDA names of the GPUs that processes may use.
 
-    named: CUDA_VISIBLE_DEVICES, read up to the first entry that is no GPU, such as -1; None if it is not set.
+    A name that is listed twice may be taken by two processes.
+
+    named: value of CUDA_VISIBLE_DEVICES, read up to the first entry that is no GPU, such as -1; None if it is not set.
     nodes: number of the machine's GPUs.
     """
     if named is None:
@@ -38,9 +40,12 @@ def visible_gpus(named: str | None, nodes: int) -> list[str]:
 
 
 def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
-    """Reserve a GPU by a lock file in `folder`, waiting while other processes hold all of them.
+    """Reserve a GPU by a lock file in `folder`, and return (GPU, open lock file).
 
-    Returns the GPU and the lock file; the system frees the GPU when the file is closed or the process ends.
+    The call waits while other processes hold all GPUs. The system frees the GPU when the file is closed or the process
+    ends.
+
+    gpus: CUDA names; a name that is listed twice may be taken by two processes.
     """
     folder.mkdir(parents=True, exist_ok=True)
     # Every GPU is given to one process before any is given to a second.
@@ -63,10 +68,11 @@ def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
 
 @cache
 def keep_to_gpus(number: int) -> list[TextIO]:
-    """Take `number` of the machine's GPUs until the process ends, hide all others from CUDA, and return the lock files.
+    """Reserve GPUs until the process ends, hide all other GPUs from CUDA, and return the open lock files.
 
-    If a cluster or the user has chosen no more than these, no lock is taken: each job may see its own GPU under the
-    same name.
+    number: number of GPUs to reserve, or all if there are fewer.
+    Returns [] without a lock if there is no GPU, or if CUDA_VISIBLE_DEVICES already names at most `number` GPUs: a
+    cluster may give each job its own GPU under the same name.
     """
     named = os.environ.get(VISIBLE)
     gpus = visible_gpus(named, sum(map(_opens, _nodes())))
@@ -102,7 +108,10 @@ _memory_of: dict[str, Mapping[str, float] | None] = {}
 
 
 def limit_memory(model: str, memory: Mapping[str, float] | None) -> None:
-    """Remember how many GB of a model's weights may lie in each place (gpu, cpu), for `memory_limits`."""
+    """Store how many GB of a model's weights may lie in each place, for `memory_limits` to return.
+
+    memory: {"gpu" (each one) or "cpu": GB}; None for a model that fits into one place.
+    """
     _memory_of[model] = memory
 
 
@@ -111,13 +120,20 @@ def memory_limits(model: str) -> Mapping[str, float] | None:
 
 
 def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None) -> int:
-    """Return the number of GPUs that a model's weights need; memory: GB by place, as in the configuration."""
+    """Return the number of GPUs that a model's weights need, at least 1.
+
+    parameters: number of the model's parameters.
+    memory:     {"gpu" (each one) or "cpu": most GB of weights}. Without a limit for a GPU, the number is 1.
+    """
     most = (memory or {}).get("gpu")
     return 1 if most is None else max(1, math.ceil(parameters * BYTES[precision] / (most * GB)))
 
 
 def device_of(model: "nn.Module") -> "torch.device":
-    """Return the device on which a model, or one of its modules, begins to compute."""
+    """Return the device on which a model, or one of its modules, begins to compute.
+
+    Weights that accelerate has moved to memory or disk are computed on another device than the one where they lie.
+    """
     import torch
 
     for module in model.modules():
@@ -129,7 +145,10 @@ def device_of(model: "nn.Module") -> "torch.device":
 
 @contextmanager
 def weights_on_device(module: "nn.Module") -> Iterator[None]:
-    """Bring a module's weights to its device while the context lasts."""
+    """Bring a module's weights from memory or disk to its device while the `with` block lasts.
+
+    The device is the one that computes with the weights.
+    """
     with ExitStack() as entered:
         if hasattr(module, "_hf_hook"):
             from accelerate.utils import align_module_device
@@ -139,7 +158,10 @@ def weights_on_device(module: "nn.Module") -> Iterator[None]:
 
 
 def replace_method(stack: ExitStack, module: "nn.Module", name: str, value: Callable) -> None:
-    """Replace a method of one module until `stack` is closed, also if accelerate has replaced the method before."""
+    """Replace the method `name` of one module by `value` until `stack` is closed.
+
+    Closing restores the method as it was, also a replacement that accelerate made before.
+    """
     if name in vars(module):
         stack.callback(setattr, module, name, vars(module)[name])
     else:

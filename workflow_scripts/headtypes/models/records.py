@@ -42,17 +42,25 @@ PICKLES = ("pytorch_model*.bin", "pytorch_model*.bin.index.json")
 
 
 def model_files(folder: StrPath, pickle: bool = False) -> list[Path]:
-    """List the files that a model is loaded from, sorted; pickle: whether weights in a pickle are among them."""
+    """Return the sorted paths of the files in a model's folder that `from_pretrained` reads.
+
+    pickle: whether weights in a pickle (pytorch_model*.bin) are included.
+    Returns [] if the folder does not exist.
+    """
     patterns = MODEL_FILES + PICKLES if pickle else MODEL_FILES
     files = Path(folder).iterdir() if Path(folder).is_dir() else ()
     return sorted(file for file in files if file.is_file() and any(fnmatchcase(file.name, form) for form in patterns))
 
 
 def weight_files(folder: StrPath, pickle: bool = False, gguf: str | None = None) -> list[Path]:
-    """List the files of weights that Transformers loads from a model's folder, sorted; [] if there are none.
+    """Return the sorted paths of the weights that Transformers loads from a model's folder; [] if the folder has none.
 
-    They are the file in GGUF, or model.safetensors, or those that its index names; else, if `pickle` allows it, the
-    same of pytorch_model.bin. Raises `InputError` for an index that names none.
+    The paths are the file in GGUF; or else model.safetensors, or the files that its index names; or else, with
+    `pickle`, pytorch_model.bin or the files that its index names.
+
+    pickle: whether weights may be a pickle, which can run code when it is read.
+    gguf:   name of a file in GGUF in the folder; None for other formats.
+    Raises `InputError` for an index whose `weight_map` does not give a file of this folder for each tensor.
     """
     if gguf is not None:
         return [Path(folder, gguf)]
@@ -74,10 +82,11 @@ def weight_files(folder: StrPath, pickle: bool = False, gguf: str | None = None)
 
 
 def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
-    """Return the folder of a model's files and, for a model in GGUF, the name of its file.
+    """Return (folder of a model's files, name of its file in GGUF); the name is None for other formats.
 
-    source: as in the configuration. The folder is None for a model of the Hub, one that the workflow makes, and one in
-        a package that is not installed.
+    source: the model's `source` in the configuration: {key: value}, with keys such as hub, folder, package and gguf.
+    The folder is None for a model of the Hub, for one that the workflow trains, and for a package that is not
+    installed. The package is not imported.
     """
     gguf = source.get("gguf")
     if source.get("package") is not None:
@@ -91,7 +100,10 @@ def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
 
 
 def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the config.json of a model; {} before a model of the Hub is fetched. source: as in the configuration."""
+    """Return the content of a model's config.json; {} if this machine has no such file, or the model is in GGUF.
+
+    source: the model's `source` in the configuration: {key: value}, with keys such as hub, folder, package and gguf.
+    """
     folder, gguf = place_of(source)
     file = None if folder is None or gguf else Path(folder, "config.json")
     read = read_json(file) if file is not None and file.is_file() else None
@@ -99,7 +111,12 @@ def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pretrained(folder: StrPath, gguf: str | None = None) -> dict[str, Any]:
-    """Return the arguments with which `from_pretrained` of Transformers reads this folder, or file in GGUF, alone."""
+    """Return keyword arguments with which `from_pretrained` of Transformers reads a model from local files alone.
+
+    folder: folder of the model's files.
+    gguf:   name of a file in GGUF in the folder. The arguments then name a temporary folder that links to this file
+        alone.
+    """
     alone = folder if gguf is None else _folder_of(os.path.abspath(Path(folder, gguf)))
     arguments = {"pretrained_model_name_or_path": str(alone), "local_files_only": True, "trust_remote_code": False}
     return arguments if gguf is None else {**arguments, "gguf_file": gguf}
@@ -115,18 +132,23 @@ def _folder_of(file: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRecord:
-    """A model whose files have been found.
+    """The record of a model whose files are on this machine, as `results/sources/models/{model}.json` holds it.
 
-    name:          in the configuration; folder: of its files on this machine.
-    hub, package, revision: its source, if it has one; the revision as the Hub resolved it.
-    weights:       {file: SHA-256} of its weights.
-    files:         {file: SHA-256} of all else that the model and its tokenizer are loaded from.
-    pickle:        whether the weights are a pickle.
-    reader:        for a model in GGUF, the version of the package `gguf`, on which its numbers depend.
-    parameters:    number of its parameters.
-    model_type, architectures: as in its `config.json`.
-    layers, heads, width: number of layers, of heads in a layer, and of channels of a token between layers.
-    causal:        whether it is a decoder; max_length: tokens of its longest input.
+    name:       name of the model in the configuration.
+    hub:        id of the repository on the Hub that the files come from, if they do.
+    package:    import name of the Python package that the files come from, if they do.
+    revision:   commit of the repository on the Hub.
+    folder:     path of the files on this machine.
+    weights:    {file name: SHA-256} of the weights.
+    files:      {file name: SHA-256} of all other files that the model and its tokenizer are loaded from.
+    pickle:     whether the weights are a pickle.
+    reader:     for a model in GGUF, the version of the package `gguf`, on which the model's numbers depend.
+    parameters: number of the model's parameters.
+    model_type, architectures: values of these keys of `config.json`.
+    layers, heads: number of layers with heads, and of heads in each of these layers.
+    causal:     whether the model is a decoder, in which tokens attend only to earlier tokens.
+    width:      number of channels of a token between layers.
+    max_length: number of tokens of the longest input.
     """
 
     name: str
@@ -165,7 +187,10 @@ def write_model_record(path: StrPath, record: ModelRecord) -> None:
 
 
 def read_model_record(path: StrPath) -> ModelRecord:
-    """Read a record. Raises `InputError` if the file is damaged or the model's folder is gone."""
+    """Return the model's record that a JSON file holds.
+
+    Raises `InputError` if the file is damaged, or the folder of the model's files is gone.
+    """
     content = read_json(path)
     with undamaged(path, "is not a record of a model"):
         lacking = [field.name for field in fields(ModelRecord) if field.name not in content]
@@ -180,15 +205,22 @@ def read_model_record(path: StrPath) -> ModelRecord:
 
 
 def unavailable(key: str, repository: str, revision: str | None) -> str:
-    """Return the beginning of a message about an error of the Hub; key: the source's key in the configuration."""
+    """Return the beginning of an error message: that a repository cannot be had from the Hub or the local cache.
+
+    key:        key in the configuration that names the repository, such as models.bert.source.hub.
+    repository: id on the Hub.
+    """
     return f"{key}: {repository}{f' ({revision})' if revision else ''} cannot be had from the Hub or the local cache"
 
 
 def check_contents(where: str, folder: Path) -> None:
-    """Compare each large file of a snapshot with the SHA-256 on the Hub, which is the file's name in the cache.
+    """Raise `InputError` if a large file downloaded from the Hub is damaged, and remove the file from the cache.
 
-    The Hub's client compares lengths alone. A file that differs is removed, to be downloaded again, and `InputError`
-    raised; where: the repository.
+    A file is damaged if its SHA-256 differs from its name in the cache, which is the SHA-256 on the Hub. The Hub's own
+    client compares lengths alone. After the removal, the next run downloads the file again.
+
+    where:  the repository, as the message names it.
+    folder: snapshot of the repository in the cache.
     """
     for file in filter(Path.is_symlink, folder.rglob("*")):
         content = file.resolve()
@@ -207,7 +239,10 @@ def save_model(
     out_folder: Path,
     beside: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a model's folder under a temporary name and move it into place; beside: {name: contents} of JSON files."""
+    """Save a model with its tokenizer as `out_folder`, which appears only when complete. An older folder is replaced.
+
+    beside: {file name: contents} of further JSON files for the folder.
+    """
     temporary = out_folder.with_name(f".{out_folder.name}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
     # In one file, as the rule expects it.

@@ -6,9 +6,10 @@ from headtypes.core.stage import Plan, Result, given, stage
 
 @stage(calls="models.architectures:run")
 def fetch_model(plan: Plan, model: str) -> dict:
-    """Return the source of the model and, for a file in GGUF, the version of its reader.
+    """Return the spec of the rule: {"model": name, "source": keys of the model's source in the configuration}.
 
-    The SHA-256 of its weights and the place of its layers are left out: neither changes a result.
+    For a file in GGUF, source also has the version of the package that reads it. The SHA-256 of the weights and the
+    place of the layers are left out, because neither changes a result.
     """
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
     source |= {"reader": version_of("gguf")} if source.get("gguf") else {}

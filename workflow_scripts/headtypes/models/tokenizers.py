@@ -4,9 +4,12 @@ from headtypes.core.errors import InputError
 
 
 def added_tokens(tokenizer, where: str = "the model") -> set[int]:
-    """Return the ids of the tokens that a tokenizer adds to one text or two.
+    """Return the ids of the tokens that a tokenizer adds to one text or to a pair of texts.
 
-    Raises `InputError` if config files do not name such a token, which would count as an ordinary one.
+    tokenizer: fast tokenizer of Transformers.
+    where:     the model, as the message names it.
+    Raises `InputError` if the tokenizer's files do not name an added token as special: it would count as an ordinary
+    one.
     """
     added: dict[int, str] = {}
     for encoded in (tokenizer("a"), tokenizer("a", "b")):

@@ -43,10 +43,11 @@ _FOLDER = Path(__file__).resolve().parents[2]
 
 @cache
 def code_hash(loaded: tuple[str, ...], folder: Path = _FOLDER) -> str:
-    """Return the hash of modules, of all that they import, directly or not, and of the versions of their packages.
+    """Return one hash of modules, of all that they import, directly or not, and of the versions of their packages.
 
-    loaded: names of modules, as `loaded_modules` returns them; folder: the folder of our package. A package that is not
-        installed counts as "absent", so that jobs can be planned anywhere.
+    loaded: names of modules or paths of Python files, as `loaded_modules` returns them.
+    folder: folder that holds our package.
+    A package that is not installed has the version "absent", so that jobs can be planned on any machine.
     """
     files = covered_files(loaded, folder)
     imported = {name.partition(".")[0] for file in files for name in _read(file)[0]}
@@ -71,9 +72,11 @@ def covered_files(loaded: Iterable[str], folder: Path = _FOLDER) -> set[Path]:
 
 
 def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
-    """Raise `InputError` if a job imported another copy of the package, or its code was edited after planning.
+    """Raise `InputError` if a job imported another copy of our package, or if code changed after the job was planned.
 
-    planned: the hash with which the job was planned; loaded: as in `code_hash`; folder: the workflow's scripts.
+    planned: hash of the code when the job was planned.
+    loaded:  names of modules or paths of Python files, as `loaded_modules` returns them.
+    folder:  folder of the workflow's scripts.
     """
     if folder.resolve() != _FOLDER:
         raise InputError(
@@ -87,8 +90,11 @@ def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
 
 
 def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
-    """Return the modules that a job loads by name: that of its function, that of its task's kind, and a file of the
-    user's.
+    """Return what a job loads by name: the module of its function, that of its task's kind, and the user's Python file.
+
+    calls: the job's function, as `module:function` inside our package.
+    spec:  the part of the configuration that the job depends on; its key kind names the task's kind, and its key file
+        the user's file, if there are any.
     """
     called = f"headtypes.{calls.partition(':')[0]}"
     kind = (module_of(spec["kind"]),) if "kind" in spec else ()
@@ -97,7 +103,10 @@ def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
 
 @cache
 def package_version(name: str) -> str:
-    """Return the installed version of a package of `NUMERIC_PACKAGES`, by its import name, or "absent"."""
+    """Return the installed version of a package, without a build tag such as +cpu; "absent" if it is not installed.
+
+    name: name by which the package is imported, a key of `NUMERIC_PACKAGES`.
+    """
     # torch's build (+cpu, +cu130) is the machine's, not the lock's.
     return version_of(NUMERIC_PACKAGES[name]).partition("+")[0]
 
@@ -109,8 +118,11 @@ def _imported_files(file: Path, folder: Path) -> frozenset[Path]:
 
 @cache
 def _files_of(name: str, folder: Path) -> tuple[Path, ...]:
-    """Return the file of one of our modules and the `__init__.py` of its packages, or a file of the user's; () for
-    others.
+    """Return the files of a module of our package: its own and the `__init__.py` of its packages.
+
+    name:   dotted name of the module, or the path of the user's Python file, which is returned alone.
+    folder: folder that holds our package.
+    Returns () for a module outside our package.
     """
     if name.endswith(".py"):
         return (Path(name),)
@@ -122,9 +134,9 @@ def _files_of(name: str, folder: Path) -> tuple[Path, ...]:
 
 @cache
 def _read(file: Path) -> tuple[frozenset[str], str]:
-    """Return the names that a file imports, also inside functions, and the hash of its syntax tree without docstrings.
+    """Return (names that a Python file imports, hash of the file's syntax tree without docstrings).
 
-    Imports under TYPE_CHECKING do not count.
+    Imports inside functions count; imports under TYPE_CHECKING do not.
     """
     text, names = file.read_bytes(), set()
     tree = ast.parse(text)
@@ -149,12 +161,12 @@ def _read(file: Path) -> tuple[frozenset[str], str]:
 
 
 def is_text(node: ast.AST) -> bool:
-    """Tell whether a statement is a string that stands alone, which is documentation."""
+    """Return whether a statement consists of a string alone, as a docstring does."""
     return isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
 
 
 def brief(text: str) -> str:
-    """Return the text itself, or its hash if it has more than 300 characters."""
+    """Return `text`, or its hash if the text has more than 300 characters."""
     return text if len(text) <= _BRIEF else _sha256(text)
 
 

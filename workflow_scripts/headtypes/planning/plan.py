@@ -55,7 +55,7 @@ RANDOM_TOKENS = "random tokens"
 
 
 class FeaturePlan(NamedTuple):
-    """A model and a task on whose inputs its heads are measured."""
+    """A pair of a model and a task on whose inputs the model's heads are measured."""
 
     model: str
     task: str
@@ -70,7 +70,7 @@ class FeaturePlan(NamedTuple):
 
 
 class AnalysisPlan(NamedTuple):
-    """An analysis of the user's, and the model and task that it reads."""
+    """An analysis of the user's, with the model and the task that it reads."""
 
     analysis: str
     model: str
@@ -81,7 +81,7 @@ class AnalysisPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class PartitionPlan:
-    """A division of a model's heads into types, by clustering or from a file."""
+    """A division of a model's heads into types, by clustering or from a file of the user's."""
 
     model: str
     name: str
@@ -108,7 +108,7 @@ class PartitionPlan:
 
     @property
     def subject(self) -> str:
-        """The model and the task, in words."""
+        """The model and the task in words, such as `bert on squad`."""
         return f"{self.model} on {self.task}"
 
     @property
@@ -118,7 +118,7 @@ class PartitionPlan:
 
 @dataclass(frozen=True)
 class AblationPlan:
-    """A condition that is evaluated on a model, with a partition, under a reading of the paper."""
+    """An evaluation of a model on its task, under one condition, one partition and one reading of the paper."""
 
     model: str
     partition: str
@@ -142,7 +142,7 @@ class AblationPlan:
 
 @dataclass(frozen=True)
 class UserFiles:
-    """Paths of the files of the user's: of models, tasks, analyses, and the word vectors of probes."""
+    """The paths of the user's own files: those of models, tasks and analyses, and word vectors of probes."""
 
     config: Config
 
@@ -166,7 +166,10 @@ class UserFiles:
         return _given(self.config.tasks[task].source.test_file)
 
     def of_analysis(self, analysis: str) -> dict[str, str]:
-        """Return {name: path} of the files that a user's analysis reads, without results of the workflow."""
+        """Return {name: path} of the user's files that an analysis of the user's reads.
+
+        Inputs that are results of the workflow are left out.
+        """
         return {name: path for name, path in self.config.analyses[analysis].inputs.items() if not is_result(path)}
 
     def of_vectors(self) -> list[str]:
@@ -178,7 +181,11 @@ def _given(file: str | None) -> list[str]:
 
 
 def plan_of(layers: Layers) -> "Plan":
-    """Plan a configuration. Raises `ConfigError` with the file and line of each wrong key."""
+    """Return the plan of a configuration.
+
+    layers: values of the configuration files, and the places of their keys.
+    Raises `ConfigError` with the file and line of each wrong key.
+    """
     try:
         return Plan(read_config(layers.values))
     except ConfigError as error:
@@ -186,12 +193,16 @@ def plan_of(layers: Layers) -> "Plan":
 
 
 def plan_of_files(files: Iterable[StrPath]) -> "Plan":
-    """Plan configuration files, the lowest first; errors as `plan_of` and `laid_over`."""
+    """Return the plan of configuration files, each laid over those before it.
+
+    files: paths, the lowest first.
+    Raises `InputError` if a file cannot be read, and `ConfigError` with the file and line of each wrong key.
+    """
     return plan_of(laid_over(files))
 
 
 class Plan:
-    """The selected entries of the configuration, and the entries of results that follow from them.
+    """The selected entries of a configuration, and all entries of results that follow from them.
 
     Raises `ConfigError` if entries do not fit together.
     """
@@ -212,7 +223,11 @@ class Plan:
         check_evaluated(config, {(model, name): self.operations(name) for model, name in evaluated})
 
     def check_published(self, paper: str, rows: Iterable[str]) -> None:
-        """Raise `ConfigError` if a model names a row that the paper does not have; rows: those of the paper's data."""
+        """Raise `ConfigError` if a model is to be compared with a row that a paper's tables do not have.
+
+        paper: name of the paper.
+        rows:  names of the rows of its tables.
+        """
         rows, named = list(rows), {name: model.published.get(paper) for name, model in self.config.models.items()}
         wrong = {name: row for name, row in named.items() if row is not None and row not in rows}
         if wrong:
@@ -222,12 +237,15 @@ class Plan:
         return KINDS[self.config.tasks[task].kind]
 
     def seed(self, *drawn: str) -> int:
-        """Return the seed of a random choice; drawn: names that tell it from others, as the rule and wildcards."""
+        """Return the seed of a random choice, derived from the configuration's seed and from names.
+
+        drawn: names that together belong to this choice alone, such as a rule and its wildcards.
+        """
         return derive_seed(self.config.seed, *drawn)
 
     @cached_property
     def features(self) -> list[FeaturePlan]:
-        """Every model on each of its tasks from which samples are drawn."""
+        """The pairs of a selected model and one of its tasks on which distance features are read."""
         return [entry for entry in self.inputs if self.config.has_features(entry.task)]
 
     @cached_property
@@ -235,7 +253,7 @@ class Plan:
         return [AnalysisPlan(name, *entry) for name in self.config.analyses for entry in self.features]
 
     def inputs_of_analysis(self, analysis: str) -> dict[str, str]:
-        """Return {name: path} of the inputs of a user's analysis; the path of a result has wildcards."""
+        """Return {name: path} of all inputs of a user's analysis; paths of results have wildcards, such as {model}."""
         return self.config.analyses[analysis].inputs
 
     def own_analyses_of(self, model: str, **others: str) -> list[AnalysisPlan]:
@@ -290,10 +308,11 @@ class Plan:
 
     @cached_property
     def ablations(self) -> list[AblationPlan]:
-        """Every evaluation: of each condition with each partition that has all types that the condition names.
+        """The evaluations of each condition with each partition that has all types that the condition names.
 
         A condition that names no type (the baseline) is evaluated with each partition that another condition is
-        evaluated with. A condition that a reading of `readings` can change is evaluated under it, too.
+        evaluated with. If a reading in the section `readings` can change a condition, the condition is also evaluated
+        under that reading.
         """
         return [
             AblationPlan(partition.model, partition.name, condition, partition.task, reading)
@@ -310,12 +329,12 @@ class Plan:
 
     @cached_property
     def tabulated(self) -> list[AblationPlan]:
-        """The evaluations under the section `ablation` alone, which Tables 2 and 3 show."""
+        """The evaluations under the section `ablation` alone, which Tables 2 and 3 of Guan et al. 2020 show."""
         return [ablation for ablation in self.ablations if ablation.reading is None]
 
     @cached_property
     def controlled(self) -> list[AblationPlan]:
-        """The evaluations that are repeated with random heads."""
+        """The evaluations that are repeated with random heads in place of the condition's heads."""
         return list(filter(self._is_controlled, self.ablations))
 
     def controlled_of(self, model: str, partition: str) -> list[AblationPlan]:
@@ -327,7 +346,10 @@ class Plan:
 
     @cached_property
     def company(self) -> list[FeaturePlan]:
-        """Every model on the task that it answers, if random sets of its heads are ablated there."""
+        """The pairs of a model and the task that it answers, on which random sets of its heads are ablated.
+
+        The list is empty if the configuration asks for no random sets.
+        """
         asked = [entry for entry in self.inputs if self.config.models[entry.model].evaluate == entry.task]
         return asked if self.config.company.sets != 0 else []
 
@@ -340,20 +362,24 @@ class Plan:
 
     @cached_property
     def with_head_outputs(self) -> list:
-        """The evaluations, and models on tasks, that need the mean outputs of heads."""
+        """The entries of the plan that need the mean outputs of heads.
+
+        An entry is an `AblationPlan`, or for random sets of heads a `FeaturePlan`.
+        """
         ablations = [entry for entry in self.ablations if self.needs_head_outputs(entry.condition)]
         return [*ablations, *(self.company if self.company_needs_head_outputs else ())]
 
     @cached_property
     def with_norms(self) -> list[FeaturePlan]:
-        """Every model on each task on which norms are read, too."""
+        """The pairs of a model and a task on which norms are read in addition to weights."""
         return [entry for entry in self.features if "norms" in self.config.divided_by(entry.task)]
 
     @cached_property
     def gradients(self) -> list[FeaturePlan]:
-        """Every model on each text, and on the task that it answers, if gradients of its loss are measured.
+        """The pairs of a model and a task on which gradients of the model's loss are measured.
 
-        A job whose model turns out to have no output layer for the loss writes a file without values.
+        The tasks are texts, and the task that the model answers. If a model turns out to have no output layer for the
+        loss, its job writes a file without values.
         """
         return [
             entry
@@ -368,16 +394,23 @@ class Plan:
 
     @cached_property
     def detected(self) -> list[FeaturePlan]:
-        """Every model whose heads are tested on random tokens; the task is `RANDOM_TOKENS`."""
+        """The models whose heads are tested by detectors on random tokens; the task of each pair is `RANDOM_TOKENS`."""
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
 
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
-        """Return the first partition of a model on a task that has four types, or else the first one."""
+        """Return the partition of a model's heads on a task that pages show: the first one with four types.
+
+        Without a partition with four types, the first of all is returned; without any partition, None.
+        """
         partitions = [partition for partition in self.partitions.values() if partition.of_task == (model, task)]
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
 
     def files_of(self, analysis: Analysis, model: str, partition: str | None = None, **others: str) -> list:
-        """List the entries of an analysis's first file for a model, on any task; partition: if the file is of one."""
+        """Return the entries of the plan for which an analysis writes its main file, for one model on any task.
+
+        partition: name of the partition, if the analysis writes a file for each.
+        others:    wildcards that are ignored.
+        """
         return [
             entry
             for entry in (analysis.files[0].of(self) if analysis.files else ())
@@ -385,7 +418,10 @@ class Plan:
         ]
 
     def left_out(self, model: str, partition: str) -> list[AblationPlan]:
-        """List the evaluations with random heads whose condition changes one type and no other head."""
+        """Return the evaluations of a partition, repeated with random heads, whose condition changes exactly one type.
+
+        Conditions that also change single heads are left out.
+        """
         return [
             ablation
             for ablation in self.controlled_of(model, partition)
@@ -414,14 +450,15 @@ class Plan:
         return grouped
 
     def baseline(self, model: str, partition: str) -> AblationPlan | None:
-        """Return the evaluation that changes no head, if there is one."""
+        """Return the evaluation of a model with a partition that changes no head; None if none is planned."""
         ablations = self.ablations_of(model, partition)
         return next((ablation for ablation in ablations if not self.operations(ablation.condition)), None)
 
     def operations(self, condition: str) -> dict[str, str]:
         """Return {type or head: operation} of a condition, without operations that change nothing.
 
-        A single head with `keep` is included if the condition changes a type, which may be the head's.
+        The operation `keep` is returned for a single head if the condition changes a type, since the head may be of
+        this type.
         """
         named = self.config.conditions[condition]
         spared = any(named[type_] != "keep" for type_ in types_of(named))
@@ -432,9 +469,12 @@ class Plan:
         }
 
     def reading(self, condition: str, task: str | None = None) -> tuple[str, dict]:
-        """Return the condition of an evaluation, by the evaluation's name, and the fields of its reading that matter.
+        """Return (name of the condition, {field: value} of the reading) of an evaluation.
 
-        A field matters if it can change an operation of the condition, on a task of this kind.
+        The fields are those that can change an operation of the condition on a task of this kind.
+
+        condition: name of the evaluation: a condition, or `condition@reading`.
+        task:      name of the task; without it, fields are kept whatever the task's kind.
         """
         condition, _, further = condition.partition(UNDER)
         without = self.kind_of(task).without_reading if task else ()
@@ -458,16 +498,16 @@ class Plan:
         return [partition for partition in self.clustered if partition.of_task == (model, task)]
 
     def finetuned(self, model: str) -> Finetuned | None:
-        """Return the settings for fine-tuning a model; None if the workflow does not fine-tune it."""
+        """Return the settings for fine-tuning a model; None if the workflow does not fine-tune the model."""
         return self.config.models[model].source.finetuned
 
     def memory_of(self, model: str) -> dict[str, float] | None:
-        """Return {place: GB of weights} for a model that is larger than a device; None for others."""
+        """Return {"gpu" or "cpu": most GB of weights} of a model; None if the model is not larger than a device."""
         memory = self.config.models[model].memory
         return None if memory is None else given(memory)
 
     def is_made(self, model: str) -> bool:
-        """Tell whether the workflow fine-tunes or trains a model itself."""
+        """Return whether the workflow itself fine-tunes or trains a model."""
         source = self.config.models[model].source
         return source.finetuned is not None or source.trained is not None
 
@@ -476,7 +516,7 @@ class Plan:
 
     @cached_property
     def repeats(self) -> dict[str, list[str]]:
-        """{name: models} of the models that differ in their random seed alone."""
+        """The groups of models that differ in their random seed alone, as {name of the group: names of the models}."""
         repeats: dict[str, list[str]] = {}
         for model in self.models:
             if name := self.config.models[model].repeat_of:
@@ -522,7 +562,10 @@ def _with_baseline(config: Config) -> list[str]:
 
 
 def files_of(plan: Plan, results: Iterable[Result] = RESULTS) -> list[str]:
-    """List the paths of results for all of their entries in a plan."""
+    """Return the paths of results for all of their entries in a plan.
+
+    results: declarations of results, by default of all that the workflow can write.
+    """
     return [
         path.format(**result.wildcards(entry))
         for result in results

@@ -25,9 +25,9 @@ _IDENTITY = ("hub", "package", "revision", "sha256", "weights", "split")
 
 
 def results_folder(path: StrPath) -> Path | None:
-    """Return the innermost folder called `results` that a path lies in; None if there is none.
+    """Return the innermost folder named `results` that holds a path; None if there is none.
 
-    A prefix of the path may contain the name, too; nothing inside the folder may (`config.checks.check`).
+    Folders above may have this name, too. No folder inside has it, which `config.checks.check` ensures.
     """
     return next((folder for folder in Path(path).parents if folder.name == RESULTS.name), None)
 
@@ -39,11 +39,16 @@ def folder_of_records(results: Path) -> Path:
 def provenance_of(
     rule: str, wildcards: dict, spec: dict, code: str, inputs: Iterable[str], results: Path = RESULTS
 ) -> dict:
-    """Return what a job's results are made with and from, before the job runs.
+    """Return what a job's results are made with and from, as a dict, before the job runs.
 
-    rule, wildcards, spec, code, inputs: as Snakemake gives them; results: the folder of the results.
-    Returns rule, wildcards, spec and code, and packages {name: version}, python, git (commit, with "-dirty" if tracked
-    files were edited; None outside a repository), sources {name: identity of the model or data}.
+    rule, wildcards: name and wildcards of the job's rule.
+    spec:    the part of the configuration that the rule depends on.
+    code:    hash of the code that the job runs (`code.code_hash`).
+    inputs:  paths of the job's inputs.
+    results: folder of all results.
+    Returns the keys rule, wildcards, spec and code; packages {name: version}; python, its version; git, the commit,
+    with "-dirty" if tracked files were edited, or None outside a repository; and sources {name: identity of a model or
+    data set}.
     """
     return {
         "rule": rule,
@@ -60,7 +65,10 @@ def provenance_of(
 
 
 def forget(outputs: Iterable[str]) -> None:
-    """Remove the records of results that will be made again, and temporary files that killed jobs left."""
+    """Remove the records of results that a job is about to make again, and temporary files that killed jobs left.
+
+    outputs: paths of the results.
+    """
     for path in outputs:
         for file in (beside(path), *leftovers(path), *leftovers(beside(path))):
             file.unlink(missing_ok=True)
@@ -69,7 +77,9 @@ def forget(outputs: Iterable[str]) -> None:
 def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
     """Return {path: SHA-256} of a job's inputs.
 
-    Raises `InputError` if an input in the folder `results` has changed since its record was written.
+    inputs:  paths of files or folders.
+    results: folder of all results.
+    Raises `InputError` if a result among the inputs has changed since its record was written.
     """
     read = {path: sha256_path(path) for path in inputs}
     for path, digest in read.items():
@@ -83,18 +93,20 @@ def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
 
 
 def state_of(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, list[int]]:
-    """Return {path: [size in bytes, times in nanoseconds]} of the inputs that are files of the user's.
+    """Return {path: [size, time of modification, time of change]} of the inputs that are the user's files.
 
-    Call it before the files are read, so that the record of a file is never older than its state.
+    The size is in bytes, and times are in nanoseconds. Files in the folder `results` are left out.
+
+    Call this function before the files are read, so that the record of a file is never older than its state.
     """
     return {path: _state(path) for path in inputs if results_folder(path) != results and Path(path).is_file()}
 
 
 def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
-    """Return {path: SHA-256} of the files of the user's from which a result is made; files that do not exist are left
-    out.
+    """Return {path: SHA-256} of the user's files that a result is made from; files that do not exist are left out.
 
-    A file whose size and times are those in the record of `result` is not read again: its recorded SHA-256 is returned.
+    result: path of the result. A file whose size and times are those in the result's record is not read again, and its
+        SHA-256 is taken from the record.
     """
     try:
         known = recorded(result) or {}
@@ -109,9 +121,13 @@ def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
 
 
 def wrong_weights(plan: Any, results: Path = RESULTS) -> dict[str, str]:
-    """Return {path of a model's record: sentence} for each model whose weights have not the `sha256` of the config.
+    """Return {path of a model's record: message} of the models whose weights are not those of the configuration.
 
-    plan: a `headtypes.planning.plan.Plan`. A model that will be fetched again is left to its job.
+    Such weights have another SHA-256 than the `sha256` that the configuration gives. A model that will be fetched again
+    is left out, because its job checks the weights.
+
+    plan:    a `headtypes.planning.plan.Plan`.
+    results: folder of all results.
     """
     wrong = {}
     for name, model in plan.config.models.items():
@@ -135,10 +151,14 @@ def _state(path: str) -> list[int]:
 def record(
     provenance: dict, read: dict[str, str], outputs: Iterable[str], threads: int, states: dict | None = None
 ) -> None:
-    """Write the record of each output of a job that has ended well.
+    """Write the record of each output of a job that has succeeded.
 
-    provenance, read, states: from `provenance_of`, `verified` and `state_of`. A record also holds the threads of the
-    job, the modules of this package that it loaded, and the SHA-256 of the output.
+    provenance: origin of the outputs, from `provenance_of`.
+    read:       {path: SHA-256} of the inputs, from `verified`.
+    outputs:    paths of the outputs.
+    threads:    number of threads that the job had.
+    states:     sizes and times of the user's files, from `state_of`.
+    A record also holds the names of the modules of this package that the job loaded, and the SHA-256 of the output.
     """
     own = {name: source for path in outputs for name, source in _sources([path], results_folder(path)).items()}
     whole = {**provenance, "sources": {**provenance["sources"], **own}, "threads": threads, "inputs": read}
@@ -149,7 +169,11 @@ def record(
 
 
 def recorded(path: StrPath) -> dict | None:
-    """Read the record of a result; None if there is none. Raises `InputError` if it is damaged."""
+    """Return the record of a result, as a dict; None if no record exists.
+
+    path: path of the result.
+    Raises `InputError` if the record is damaged.
+    """
     return read_json(beside(path)) if beside(path).is_file() else None
 
 
@@ -159,7 +183,10 @@ def beside(path: StrPath) -> Path:
 
 
 def _sources(paths: Iterable[str], results: Path) -> dict[str, dict]:
-    """Return {models/NAME, tasks/NAME or training/NAME: identity} of the models and data from which files were made."""
+    """Return {models/NAME, tasks/NAME or training/NAME: identity} of the models and data that files were made from.
+
+    An identity has those of the keys hub, package, revision, sha256, weights and split that are known.
+    """
     sources, folder = {}, results / "sources"
     for path in (Path(path) for path in paths if results_folder(path) == results):
         sources |= (recorded(path) or {}).get("sources", {})

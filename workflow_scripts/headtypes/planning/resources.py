@@ -35,18 +35,24 @@ _START_MINUTES, _TABLE_MINUTES = 10, 60
 
 
 class Needs(NamedTuple):
-    """Memory in MB and time in minutes that a job asks for."""
+    """The memory, in MB, and the time, in minutes, that a job asks for."""
 
     mem_mb: int
     minutes: int
 
     def at(self, attempt: int) -> "Needs":
-        """Return what a job asks for at an attempt, from 1: twice as much at each."""
+        """Return what a job asks for at an attempt, counted from 1: twice as much at each attempt."""
         return Needs(*(value * 2 ** (attempt - 1) for value in self))
 
 
 class ModelSize(NamedTuple):
-    """The size of a model, read from its record; parameters: the number of its weights."""
+    """The size of a model, as its record gives it.
+
+    layers, heads: number of layers, and of heads in a layer.
+    width:      number of channels of a token between layers.
+    parameters: number of the model's parameters.
+    max_length: number of tokens of the longest input.
+    """
 
     layers: int
     heads: int
@@ -60,7 +66,12 @@ UNKNOWN = ModelSize(24, 16, 1024, 336_000_000)
 
 
 def needs(plan: Plan, stage: Stage, wildcards: Any, inputs: Any) -> Needs:
-    """Return a job's memory and time; wildcards, inputs: the job's. Raises `FileNotFoundError` for a missing input."""
+    """Return the memory and time that a job asks for.
+
+    stage: declaration of the job's rule.
+    wildcards, inputs: wildcards and input paths of the job, as Snakemake gives them.
+    Raises `FileNotFoundError` if an input does not exist yet.
+    """
     if not stage.runs_model:
         return Needs(_with_margin(_BASE_MB + _COPIES * sum(map(_size, inputs))), _TABLE_MINUTES)
     model, compute = model_size(getattr(inputs, "base", None) or inputs.model), plan.config.compute
@@ -86,16 +97,21 @@ def with_model(
     precision: str = "float32",
     memory: Mapping[str, float] | None = None,
 ) -> Needs:
-    """Return the memory and time of a job that runs a model; computes: as `Stage.computes`.
+    """Return the memory and time that a job asks for if it runs or trains a model.
 
-    batch, longest: tokens of a batch, and of the longest text; tokens: of all texts; passes: how often they are read.
-    memory: {place: GB of weights}, for a model that is larger than a device.
+    computes: what the job does with the model: forward, divergence, gradients or training.
+    batch:    number of tokens in a batch.
+    longest:  number of tokens in the longest text.
+    tokens:   number of tokens in all texts.
+    passes:   number of times that the job reads all texts.
+    memory:   {place, "gpu" or "cpu": GB of weights} for a model that is larger than a device; None for other models.
 
-    Loading holds the weights twice. A forward pass holds about 16 vectors per token; divergences also hold the queries
-    and keys of all layers, gradients about 10 vectors per token and layer; training holds the activations that
-    Korthikanti et al. (2022, equation 2) count in float32, gradients and Adam's two moments. The number of
-    multiplications in a forward pass is that of Kaplan et al. (2020, section 2.1), with twice their term for attention;
-    with gradients it is three times as large.
+    Loading holds the weights twice. A forward pass holds about 16 vectors per token. Divergences also hold the queries
+    and keys of all layers, and gradients about 10 vectors per token and layer. Training holds gradients, Adam's two
+    moments, and in float32 the activations that Korthikanti et al. (2022, equation 2) count.
+
+    The number of multiplications in a forward pass is that of Kaplan et al. (2020, section 2.1), with twice their term
+    for attention. With gradients, the number is three times as large.
     """
     layers, heads, width = model.layers, model.heads, model.width
     kept = {
@@ -117,7 +133,11 @@ def with_model(
 
 
 def gpus(plan: Plan, model: str, record: StrPath | None) -> int:
-    """Return the number of GPUs of a job; record: that of its model, None if the job makes the model."""
+    """Return the number of GPUs that a job asks for.
+
+    model:  name of the job's model.
+    record: path of the model's record; None if the job makes the model, which takes one GPU.
+    """
     if record is None:
         return 1
     return gpus_for(model_size(record).parameters, plan.config.compute.precision, plan.memory_of(model))
@@ -132,7 +152,10 @@ def model_size(record: StrPath) -> ModelSize:
 
 
 def _tokens(plan: Plan, stage: Stage, inputs: Any) -> float:
-    """Estimate the number of tokens that a job reads; questions are read in overlapping windows."""
+    """Return an estimate of the number of tokens that a job reads, from the size of its texts.
+
+    Questions are read in overlapping windows; a token counts once for each window that holds it.
+    """
     if stage.reads is None:
         return 4 * SEQUENCES * LENGTH
     windows = plan.config.windows

@@ -40,13 +40,15 @@ _COPIED, _BATCHES = 0.95, 10
 
 
 def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800) -> None:
-    """Train a decoder (a Llama of 64 channels and 4 heads) on repeated words until it copies, and save it.
+    """Train a decoder (a Llama of 64 channels and 4 heads) on repeated words until it copies them, and save the model.
 
-    layers: number of its layers; seed: of its weights and of the sequences; steps: most updates.
+    layers: number of layers.
+    seed:   seed of the model's first weights and of the sequences.
+    steps:  most updates.
 
-    The loss is that of the repeated words. It runs on the CPU, in one thread, so that equal seeds give equal models.
-    `training.json` has the number of steps, whether the model copies, and the share of repeated tokens that it
-    predicts.
+    The loss is that of the repeated words. Training runs on the CPU in one thread, so that equal seeds give equal
+    models. The file `training.json` in the folder has the number of steps, whether the model copies, and the share of
+    repeated tokens that the model predicts.
     """
     tokenizer, out_folder = _tokenizer(), Path(out_folder)
     rng = np.random.default_rng(derive_seed(seed, "sequences"))
@@ -76,7 +78,6 @@ def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800
 
 @contextmanager
 def _seeded_on_one_thread(seed: int) -> Iterator[None]:
-    """Use one thread and seed the global generator while the context lasts, and restore both afterwards."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -90,7 +91,11 @@ def _seeded_on_one_thread(seed: int) -> Iterator[None]:
 def _train(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, rng: np.random.Generator, steps: int, name: str
 ) -> list[float]:
-    """Train the model; return, for each step, the share of repeated tokens predicted before they are learned."""
+    """Train a model in place; return, for each step, the share of repeated tokens that it predicted before the update.
+
+    steps: most updates; training stops earlier once the model copies.
+    name:  name of the model, for the progress bar.
+    """
     optimiser = torch.optim.AdamW(model.parameters(), lr=_LEARNING_RATE, betas=(0.9, 0.99), weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, (step + 1) / _WARMUP))
     shares: list[float] = []
@@ -114,7 +119,10 @@ def _train(
 def _draw(
     tokenizer: PreTrainedTokenizerFast, rng: np.random.Generator
 ) -> tuple[Int64[torch.Tensor, "sequence token"], Bool[torch.Tensor, "sequence next"]]:
-    """Return token ids of new sequences, and a mask of the tokens after the first that repeat earlier ones."""
+    """Return (token ids of new sequences, mask of the tokens that repeat earlier tokens).
+
+    The mask has a column less than the ids, because it leaves out the first token.
+    """
     words = np.arange(len(tokenizer.all_special_ids), len(tokenizer))
     periods = rng.integers(*_PERIODS, _BATCH)
     drawn = rng.permuted(np.tile(words, (_BATCH, 1)), axis=1)[:, :_LENGTH]
@@ -125,7 +133,7 @@ def _draw(
 
 
 def _tokenizer() -> PreTrainedTokenizerFast:
-    """Make a word-level tokenizer over `_WORDS`; all other words become `<unk>`."""
+    """Return a word-level tokenizer over `_WORDS`; all other words become `<unk>`."""
     split = pre_tokenizers.Split(Regex(r"\w+|[^\w\s]"), "removed", invert=True)
     words = ["<s>", "<unk>", *_WORDS.split()]
     backend = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unk>"))

@@ -38,7 +38,7 @@ def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.
 
     Every example is used once before any is used again. Within each stretch of batches, examples are grouped by length,
     so that there is little padding, and the batches are shuffled. Transformers' own `group_by_length` draws anew in
-    every epoch; here the whole run is planned, so that a resumed one continues exactly.
+    every epoch. Here the whole run is planned, so that a resumed run continues exactly.
     """
     wanted = batch_size * steps
     passes = -(-wanted // len(lengths))
@@ -52,9 +52,11 @@ def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.
 
 
 class PlannedExamples(torch.utils.data.Dataset):
-    """Windows with their targets, in a planned order, as arguments of a model's `forward`.
+    """A data set of windows with their targets, in a planned order; an example is the arguments of a model's `forward`.
 
-    targets: [window, softmax] int; target_names: names of its columns; order: indices of windows.
+    targets: [window, column] int targets, such as the first and the last token of an answer.
+    target_names: arguments of `forward`, one for each column of targets.
+    order:   [example] indices of windows.
     """
 
     def __init__(self, windows: Windows, targets: np.ndarray, target_names: Sequence[str], order: Sequence[int]):
@@ -73,9 +75,9 @@ class PlannedExamples(torch.utils.data.Dataset):
 
 
 def padding_collator(pad_token: int) -> Callable[[list[dict]], dict[str, torch.Tensor]]:
-    """Return a collator that pads examples on the right, so that positions of answers remain valid.
+    """Return a function that makes a batch of examples, padded on the right so that positions of answers remain valid.
 
-    pad_token: the model's own, since a decoder's classification head finds the end of a text by it.
+    pad_token: id of the model's own padding token, by which a decoder's classification head finds the end of a text.
     """
 
     def collate(examples: list[dict]) -> dict[str, torch.Tensor]:
@@ -97,14 +99,14 @@ _WARMUP = 0.1
 
 
 def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, kind: str, **settings) -> None:
-    """Fine-tune a fetched model on the training data of a task, and save it with its tokenizer.
+    """Fine-tune a fetched model on the training data of a task, and save the model with its tokenizer in `out_folder`.
 
-    rows, kind: training data, and their kind, which is learned (`Kind.is_learned`); their labels, if any, become those
-        of the saved model.
+    rows:     training data of the task. Their labels, if any, become those of the saved model.
+    kind:     kind of task, which has to be one that models learn (`Kind.is_learned`).
     settings: fields of `FinetuningSettings`.
 
-    If it was killed, it resumes from its last complete checkpoint, with the same result. Raises `InputError` if the
-    model's inputs are too short, or if it does not load or diverges.
+    A run that was killed resumes from its last complete checkpoint, with the same result. Raises `InputError` if the
+    model takes too short inputs, does not load, or diverges.
     """
     chosen, learned = FinetuningSettings(**settings), KINDS[kind]
     if chosen.max_seq_length > record.max_length:
@@ -127,7 +129,14 @@ def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, 
 def _load(
     auto_class: type, record: ModelRecord, settings: FinetuningSettings, labels: Sequence[str] | None
 ) -> PreTrainedModel:
-    """Load a model; weights that its checkpoint lacks, such as a new model head, are drawn from the seed."""
+    """Return a model for fine-tuning, in float32.
+
+    Weights that the model's files lack, such as those of a new head, are drawn from the seed in `settings`.
+
+    auto_class: class of Transformers that loads the model with its head.
+    labels:     names of the labels, which the model's config gets; None for a task without labels.
+    Raises `InputError` if the model does not load, is not complete, or has weights that are quantised or not finite.
+    """
     torch.manual_seed(settings.seed)
     folder = record.folder
     with told(f"{folder} does not load as a model that can be fine-tuned"):
@@ -230,7 +239,10 @@ def _finetune(
 
 
 def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, settings: FinetuningSettings) -> str:
-    """Return a digest of all that the result depends on, so that a checkpoint of another run is not resumed."""
+    """Return a digest of everything that a fine-tuned model depends on.
+
+    A run resumes only checkpoints with its own digest.
+    """
     digest = hashlib.sha256(canonical_json(settings.model_dump()).encode())
     for array in (windows.input_ids, windows.token_type_ids, windows.offsets, targets):
         digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
@@ -241,9 +253,13 @@ def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, 
 
 
 def _last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
-    """Return the last complete checkpoint of a run, or None; if its fingerprint is another run's, empty the folder.
+    """Return the path of the last complete checkpoint of a run; None if no checkpoint is complete.
 
-    Trainer writes trainer_state.json last, so a checkpoint whose state can be read is complete. Others are removed.
+    Trainer writes trainer_state.json last, so that a checkpoint whose state can be read is complete. All other
+    checkpoints are removed.
+
+    checkpoints: folder of checkpoints, which is emptied if it holds those of a run with another fingerprint.
+    fingerprint: digest of everything that the run's result depends on.
     """
     run = checkpoints / "run.json"
     if checkpoints.exists() and (not run.exists() or read_json(run) != fingerprint):
@@ -259,8 +275,6 @@ def _last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
 
 
 class _Progress(TrainerCallback):
-    """A progress bar that starts where a resumed run starts, and shows the loss."""
-
     def __init__(self, name: str):
         self._name = name
 

@@ -22,7 +22,6 @@ def finetune_model(plan: Plan, model: str) -> dict:
 
 @stage(calls="training.copying:run")
 def train_model(plan: Plan, model: str) -> dict:
-    """Return size and steps of the model, and the seed of its weights and sequences."""
     trained = plan.config.models[model].source.trained
     return {**given(trained), "seed": plan.seed("train_model", model)}
 

@@ -43,9 +43,10 @@ _CLASSES = {
 
 
 def check(config: Config, models: Sequence[str], tasks: Sequence[str], results: Iterable[Result]) -> None:
-    """Raise `ConfigError` where entries do not fit together, or a file does not exist.
+    """Raise `ConfigError` if entries of a configuration contradict one another, or a file that they name is missing.
 
-    models, tasks: the selected ones; results: all that the workflow can write.
+    models, tasks: names of the selected models and tasks, whose files are looked for.
+    results: declarations of all results that the workflow can write.
     """
     for checks in ((_names, _references), (_circles,), (_models, _partitions, _selection, _baseline)):
         if mistakes := [mistake for check in checks for mistake in check(config)]:
@@ -56,9 +57,10 @@ def check(config: Config, models: Sequence[str], tasks: Sequence[str], results: 
 
 
 def _names(config: Config) -> Mistakes:
-    """Yield names of entries that would give two results one path, or put results into a second folder `results`.
+    """Yield (key, sentence) for each name of an entry that would give two results one path.
 
-    The innermost folder called `results` is taken for that of all results (`provenance.results_folder`).
+    A name `results` is a mistake, too: `provenance.results_folder` takes the innermost folder of this name for the
+    folder of all results.
     """
     for registry in ("models", "tasks", "partitions", "conditions", "readings", "analyses"):
         seen: dict[str, str] = {}
@@ -78,7 +80,6 @@ def _names(config: Config) -> Mistakes:
 
 
 def _references(config: Config) -> Mistakes:
-    """Yield references to entries that do not exist."""
     named = [("tasks", f"models.{name}.tasks", task) for name, model in config.models.items() for task in model.tasks]
     for name, model in config.models.items():
         made = model.source.finetuned
@@ -103,7 +104,6 @@ def _references(config: Config) -> Mistakes:
 
 
 def _circles(config: Config) -> Mistakes:
-    """Yield a model that descends from itself."""
     for name in config.models:
         seen = [name]
         while (parent := config.parent(seen[-1])) is not None:
@@ -173,7 +173,6 @@ def _answerable(config: Config, key: str, name: str) -> Mistakes:
 
 
 def _partitions(config: Config) -> Mistakes:
-    """Yield partitions whose name is taken, or whose task has no features."""
     task_of: dict[str, str] = {}
     for task in config.tasks:
         for name in config.clusterings(task) if config.has_features(task) else ():
@@ -201,11 +200,14 @@ def _baseline(config: Config) -> Mistakes:
 
 
 def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
-    """List the conditions that are skipped: they name types of k = 4, no partition has four, and nobody selected them
-    by name.
+    """Return the names of the conditions that are skipped because no partition has the types that they change.
 
-    kinds: the types of each partition.
-    Raises `ConfigError` if another condition names a type that no partition has.
+    A condition is skipped if it names types of k = 4, no partition has four types, and `select.conditions` is not
+    given.
+
+    conditions: names of the selected conditions.
+    kinds:      the types of each partition.
+    Raises `ConfigError` if any other condition names types that no partition has together.
     """
     possible = list(dict.fromkeys(type_ for types in kinds for type_ in types))
     left, mistakes = [], []
@@ -230,8 +232,8 @@ def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable
 def check_evaluated(config: Config, evaluated: Mapping[tuple[str, str], Iterable[str]]) -> None:
     """Raise `ConfigError` if a model lacks the output layer that its task needs, or a head that a condition names.
 
-    evaluated: {(model, condition): types and heads that the condition changes}. Only models with a config.json on this
-        machine are checked here; jobs check the others.
+    evaluated: {(model, condition): types and heads that the condition changes}.
+    Only models with a config.json on this machine are checked here. The jobs check all other models.
     """
     says = {model: config_json(given(config.models[config.made_from(model)[-1]].source)) for model, _ in evaluated}
     mistakes = []
@@ -255,7 +257,11 @@ def check_evaluated(config: Config, evaluated: Mapping[tuple[str, str], Iterable
 
 
 def types_in(key: str, file: str) -> tuple[str, ...]:
-    """Return the sorted types in a partition file. Raises `ConfigError` with the key if the file cannot be read."""
+    """Return the sorted types in a partition file, which is a CSV of the user's with the columns layer, head and type.
+
+    key: key in the configuration that names the file.
+    Raises `ConfigError` with this key if the file cannot be read.
+    """
     try:
         if sentence := _missing(file):
             raise InputError(sentence)
@@ -265,7 +271,6 @@ def types_in(key: str, file: str) -> tuple[str, ...]:
 
 
 def _missing_files(config: Config, models: Sequence[str], tasks: Sequence[str]) -> Mistakes:
-    """Yield each file or folder of these models and tasks that does not exist."""
     needed = dict.fromkeys(base for name in models for base in config.made_from(name))
     learned = [made.task for name in needed if (made := config.models[name].source.finetuned)]
     named = {
@@ -293,7 +298,10 @@ def _missing_files(config: Config, models: Sequence[str], tasks: Sequence[str]) 
 
 
 def _analyses(config: Config, results: Iterable[Result]) -> Mistakes:
-    """Yield analyses of the user's whose name is that of a folder of results, or whose file is no analysis."""
+    """Yield (key, sentence) for each analysis of the user's whose name is taken, or whose file holds no analysis.
+
+    A name is taken if a folder of results has it.
+    """
     taken = {analysis.name for analysis in ANALYSES} | {result.path.split("/")[1] for result in results}
     for name, entry in config.analyses.items():
         if name.lower() in {*taken, folder_of_records(Path()).name}:
@@ -305,7 +313,10 @@ def _analyses(config: Config, results: Iterable[Result]) -> Mistakes:
 
 
 def _same_files(task: str, source: TaskSource) -> Mistakes:
-    """Yield files of a task that serve for both learning and scoring."""
+    """Yield (key, sentence) for each file that a task names twice.
+
+    A file may not serve for both learning and scoring: `file`, `training_file` and `test_file` must differ.
+    """
     given = {part: path for part in ("file", "training_file", "test_file") if (path := getattr(source, part))}
     for one, other in combinations(given, 2):
         if os.path.realpath(given[one]) == os.path.realpath(given[other]):

@@ -35,10 +35,10 @@ _NAMING = (("select", "models"), ("detectors", "models"))
 
 
 class ConfigError(InputError):
-    """All mistakes in a configuration.
+    """An error that reports all mistakes in a configuration, each with its key, a sentence and its place.
 
-    mistakes: (key, sentence) of each; nested keys as `a.b`, an empty key for the whole.
-    places: {key: file and line}; a missing key is placed where its parent stands.
+    mistakes: (key, sentence) of each mistake. Nested keys are joined as `a.b`; an empty key is the whole configuration.
+    places:   {key: file and line}. A missing key is reported at the place of the key above.
     """
 
     def __init__(self, mistakes: Iterable[tuple[str, str]], places: Mapping[str, str] | None = None):
@@ -62,7 +62,10 @@ def unknown(name: str, known: Iterable[str]) -> str:
 
 
 def explained(error: ValidationError, raw: Any) -> ConfigError:
-    """Turn pydantic's errors into a `ConfigError`; raw: the values that pydantic refused."""
+    """Return the errors of pydantic as a `ConfigError` with one sentence for each wrong key.
+
+    raw: values that pydantic refused.
+    """
     by_key: dict[str, list[str]] = {}
     for problem in error.errors(include_url=False):
         by_key.setdefault(_key(problem, raw), []).append(_text(problem))
@@ -71,7 +74,11 @@ def explained(error: ValidationError, raw: Any) -> ConfigError:
 
 
 def _key(problem: dict, raw: Any) -> str:
-    """Return the key of a problem, as `a.b`, without the marks that pydantic adds for branches of a union."""
+    """Return the key that an error of pydantic is about, joined as `a.b`.
+
+    problem: one entry of pydantic's list of errors. The marks that pydantic adds for branches of a union are left out.
+    raw:     values that pydantic refused.
+    """
     keys, here = [], raw
     for part in problem["loc"]:
         is_index = isinstance(here, list) and isinstance(part, int) and part < len(here)
@@ -107,9 +114,10 @@ def _text(problem: dict) -> str:
 
 
 def read_config(raw: dict[str, Any]) -> Config:
-    """Check the values of a configuration and return them as a `Config`.
+    """Return the values of a configuration as a checked `Config`, with patterns of models expanded.
 
-    Raises `ConfigError` that names every wrong key, what is allowed there, and the allowed name that is closest.
+    raw: {key: value}, as files hold them.
+    Raises `ConfigError`, which names every wrong key, what is allowed there, and the closest allowed name.
     """
     raw = expanded(raw) if isinstance(raw, dict) else raw
     try:
@@ -119,9 +127,10 @@ def read_config(raw: dict[str, Any]) -> Config:
 
 
 class Layers(NamedTuple):
-    """The values of configuration files that were laid over one another.
+    """The values of configuration files that were laid over one another, and the places where they stand.
 
-    values: {key: value}; places: {key, as a.b: the last file that gives it, and the line}.
+    values: {key: value}, nested as in the files.
+    places: {key, joined as a.b: the last file that gives the key, and the line}.
     """
 
     values: dict[str, Any]
@@ -129,12 +138,16 @@ class Layers(NamedTuple):
 
 
 def laid_over(files: Iterable[StrPath], given: Mapping[str, Any] | None = None) -> Layers:
-    """Lay files over one another, the lowest first, and the values of --config (`given`) over all of them.
+    """Return the values of configuration files, each file laid over those before it.
+
+    files: paths of YAML or JSON files, the lowest first.
+    given: values of the option --config, which are laid over all files.
 
     A key keeps the position of the file that has it first, so that naming an entry again moves no row of a table. A
     `null` removes a section, a registry (a section whose keys are names, such as `models`) or an entry of a registry.
-    Raises `InputError` if a file is no YAML, has a key twice or a key without a value, or if `null` removes an entry
-    that does not exist.
+
+    Raises `InputError` if a file is no YAML, or has a key twice or a key without a value. The same error is raised if
+    `null` removes an entry that does not exist.
     """
     values: dict[str, Any] = {}
     places: dict[str, str] = {}
@@ -144,7 +157,13 @@ def laid_over(files: Iterable[StrPath], given: Mapping[str, Any] | None = None) 
 
 
 def _over(below: Any, above: Mapping, where: str, keys: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return a mapping with another one laid over it; keys: the path to both."""
+    """Return a copy of the mapping `below` with the mapping `above` laid over it, key by key.
+
+    below: mapping, or anything else, which `above` then replaces as a whole.
+    where: file that holds `above`, for messages.
+    keys:  path of keys from the top of the configuration to both mappings.
+    Raises `InputError` if `above` removes an entry, by `null`, that `below` does not have.
+    """
     result = dict(below) if isinstance(below, Mapping) else {}
     for key, value in above.items():
         if isinstance(value, Mapping):
@@ -164,7 +183,11 @@ def _over(below: Any, above: Mapping, where: str, keys: tuple[str, ...] = ()) ->
 
 
 def _read(file: str, places: dict[str, str]) -> dict[str, Any]:
-    """Return the values of a YAML or JSON file, and add the place of each key to `places`."""
+    """Return the values of a YAML or JSON file, and add the file and line of each key to `places`.
+
+    places: {key, joined as a.b: file and line}.
+    Raises `InputError` if the file is no YAML, has a key twice or a key without a value.
+    """
     try:
         loader = yaml.SafeLoader(text_of(file))
         if (node := loader.get_single_node()) is None:
@@ -179,7 +202,12 @@ def _read(file: str, places: dict[str, str]) -> dict[str, Any]:
 
 
 def _note(node: yaml.Node, file: str, path: str, places: dict[str, str]) -> None:
-    """Add the place of each key of a mapping to `places`."""
+    """Add the file and line of each key of a YAML mapping, and of the mappings in it, to `places`.
+
+    path:   key of the mapping, as `a.b.`; empty for the whole file.
+    places: {key, joined as a.b: file and line}.
+    Raises `InputError` for a key that stands twice, or has no value.
+    """
     lines: dict[str, int] = {}
     for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
         name, line = f"{path}{key.value}", key.start_mark.line + 1
@@ -199,9 +227,11 @@ def _keys(part: Mapping, path: str = "") -> Iterator[str]:
 
 
 def expanded(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration with every pattern among the models replaced by its models.
+    """Return the values of a configuration with each pattern of models replaced by the models that it stands for.
 
-    raw: values as read from files; other mistakes in them are left for `read_config`.
+    A pattern is an entry such as `bert-{seed}`, whose key `over` lists the values of {seed}.
+
+    raw: values as files hold them. Other mistakes in the values are left for `read_config`.
     Raises `ConfigError` with the key of a pattern that cannot be expanded.
     """
     models = raw.get("models")
@@ -245,9 +275,12 @@ def _models(key: Any, entry: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _values(where: str, given: Any) -> Iterator[Value]:
-    """Yield the values of a variable: one value, a range such as 0-24 or 0-1000/100, or a list of both.
+    """Yield the values that a variable in a model's name takes.
 
-    The numbers of a range have the leading zeros of its first number.
+    where: key of the variable in the configuration, for messages.
+    given: one value, a range such as 0-24 or 0-1000/100 (first-last/step), or a list of both. The numbers of a range
+        have the leading zeros of its first number.
+    Raises `ConfigError` for any other value, and for a range that is too long or empty.
     """
     for value in given if isinstance(given, list) else [given]:
         if isinstance(value, bool) or not isinstance(value, Value):
@@ -266,7 +299,13 @@ def _values(where: str, given: Any) -> Iterator[Value]:
 
 
 def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
-    """Replace the variables in a part of an entry; a text that is one variable alone becomes its value."""
+    """Return a part of a model's entry with each {variable} replaced by its value.
+
+    part:  text, list or mapping. A text that is one variable alone becomes the value itself, and not text.
+    known: {variable: value}.
+    where: key of the part in the configuration, for messages.
+    Raises `ConfigError` for a variable without a value.
+    """
     if isinstance(part, Mapping):
         return {name: _filled(below, known, f"{where}.{name}") for name, below in part.items()}
     if isinstance(part, list):
@@ -281,7 +320,11 @@ def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
 
 
 def _named(raw: Mapping[str, Any], patterns: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Return the sections with lists of models, each pattern replaced by its models."""
+    """Return {section: contents} of the sections that list models, with each pattern replaced by its models.
+
+    raw:      values of the whole configuration.
+    patterns: {pattern: names of its models}.
+    """
     sections = {}
     for section, key in _NAMING:
         part = raw.get(section)

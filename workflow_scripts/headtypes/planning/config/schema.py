@@ -75,14 +75,13 @@ LocalPath = Annotated[Text, AfterValidator(_expand)]
 
 
 class Strict(BaseModel):
-    """A part of the configuration: unknown keys are refused, values are not changed afterwards."""
+    """A part of the configuration, which refuses unknown keys and does not change after it is read."""
 
     model_config = STRICT
 
     @model_validator(mode="before")
     @classmethod
     def _known(cls, given: Any) -> Any:
-        """Refuse an unknown key with a sentence that names the closest allowed key."""
         for key in given if isinstance(given, dict) else ():
             if key not in cls.model_fields:
                 allowed = sorted(cls.model_fields)
@@ -104,7 +103,7 @@ def _only_with(part: Strict, origin: str, *keys: str) -> None:
 
 
 class Finetuned(Strict, Learning):
-    """A model that the workflow fine-tunes; the defaults are those of Devlin et al. 2019 for SQuAD."""
+    """A model that the workflow fine-tunes. The defaults are those of Devlin et al. 2019 for SQuAD."""
 
     base: PatternName
     """Model that is fine-tuned."""
@@ -113,7 +112,7 @@ class Finetuned(Strict, Learning):
 
 
 class Trained(Strict):
-    """A small decoder that the workflow trains from scratch until it copies: a control for detectors."""
+    """A small decoder that the workflow trains from scratch until it copies repeated words: a control for detectors."""
 
     layers: Annotated[int, Field(ge=1, le=8)]
     """Layers of the model: two are enough for induction heads, and one is not."""
@@ -229,7 +228,7 @@ def _with_patterns(schema: dict[str, Any]) -> None:
 
 
 class Task(Strict):
-    """A data set, and how much of it is used."""
+    """A data set, its kind, and how many of its inputs are used."""
 
     kind: TaskKind = "question_answering"
     """What its inputs are, and what is asked of them."""
@@ -265,8 +264,9 @@ class Task(Strict):
 
 
 class Memory(Strict):
-    """The places of the weights of a model that is larger than a device, in GB; the rest is read from disk, layer by
-    layer. Activations need memory beside them.
+    """The most GB of a model's weights on each GPU and in memory, for a model that is larger than a device.
+
+    All other weights are read from disk, layer by layer. Activations need memory in addition.
     """
 
     gpu: PositiveFloat | None = None
@@ -315,7 +315,7 @@ class ModelEntry(Strict):
 
 
 class ClusteringSection(Strict):
-    """The division of heads into types (Guan et al., section 4)."""
+    """The settings for dividing heads into types (Guan et al., section 4)."""
 
     of: Annotated[list[Literal[*get_args(Of)]], Field(min_length=1)] = ["weights"]
     """What heads are divided by: the weights of attention, as in the paper, or the norms of what each token hands over
@@ -341,7 +341,7 @@ class ClusteringSection(Strict):
 
 
 class PartitionEntry(Strict):
-    """A division of heads into types, read from a file of the user's."""
+    """A division of a model's heads into types, read from a file of the user's."""
 
     file: LocalPath
     """CSV with the columns layer, head (both from 0) and type."""
@@ -360,7 +360,7 @@ def _input(path: str) -> str:
 
 
 class AnalysisEntry(Strict):
-    """An analysis of one's own, in a file of Python."""
+    """An analysis of the user's own, written in a Python file."""
 
     file: LocalPath
     """The file, in which one class derives from `HeadAnalysis`."""
@@ -379,7 +379,7 @@ class AnalysisEntry(Strict):
 
 
 class WindowsSection(Strict):
-    """The windows that a question and its context become (the original run_squad)."""
+    """The sizes of the windows that a question and its context are cut into (the original run_squad)."""
 
     max_seq_length: Annotated[int, Field(ge=16)] = 384
     """Most tokens of a window, or of a question with one of its choices."""
@@ -415,7 +415,7 @@ Ablation = create_model(
 
 
 class Controls(Strict):
-    """Conditions on as many random heads of the same layers, beside which each is drawn."""
+    """The settings for controls: each condition is repeated on as many random heads of the same layers."""
 
     draws: NonNegativeInt = 20
     """Random draws of heads for each condition, 0 for none."""
@@ -426,7 +426,7 @@ class Controls(Strict):
 
 
 class CompanySection(Strict):
-    """Heads in random company: a few heads of every layer are away, many times, to see which of them matter."""
+    """The settings for ablating random sets of heads, a few in every layer, many times, to see which heads matter."""
 
     sets: NonNegativeInt | None = None
     """Sets of heads, 0 for none; by default so many that each head is away 13 times, and at least 150. More sets do not
@@ -441,21 +441,24 @@ class CompanySection(Strict):
 
 
 class Relations(Strict):
-    """Heads measured on the dependency relations of a treebank (Clark et al. 2019, section 4.2)."""
+    """The settings for measuring heads on the dependency relations of a treebank (Clark et al. 2019, section 4.2)."""
 
     least: Positive = 100
     """Words that a relation needs to be listed."""
 
 
 class CoreferenceSection(Strict):
-    """Heads measured on documents with mentions (Clark et al. 2019, section 4.3)."""
+    """The settings for measuring heads on documents with mentions (Clark et al. 2019, section 4.3)."""
 
     documents: Literal["first", "chunks"] = "first"
     """Of each document the first words that fit into max_seq_length, or all of it in chunks that fit."""
 
 
 class Probes(Strict):
-    """Parsers that read the attention of all heads, trained on a treebank (Clark et al. 2019, section 5)."""
+    """The settings of parsers that read the attention of all heads (Clark et al. 2019, section 5).
+
+    The parsers are trained on a treebank.
+    """
 
     vectors: LocalPath | None = None
     """File of word vectors in GloVe's text format: a word and its numbers on each line, separated by single spaces.
@@ -470,23 +473,27 @@ class Probes(Strict):
 
 
 class GradientsSection(Strict):
-    """The dependence of a model's own loss on the attention to each kind of token (Clark et al. 2019, section 3.2)."""
+    """The settings for gradients of a model's own loss (Clark et al. 2019, section 3.2).
+
+    The gradients are by the attention to each kind of token.
+    """
 
     samples: NonNegativeInt = 200
     """How many of a task's samples, or of its questions or pairs; 0 for no gradients at all."""
 
 
 class Detectors(Strict):
-    """Heads that attend by position, or to tokens that have stood before (Olsson et al. 2022)."""
+    """The settings of detectors: they find heads that attend by position or to repeated tokens (Olsson et al. 2022)."""
 
     models: list[PatternName] = []
     """Models whose heads are tested on random tokens."""
 
 
 class Tests(Strict):
-    """The families of tests. P-values of a list are corrected together by Holm's procedure; all else is described,
-    without
-    p. Heads in random company, and detectors, are families of all heads of a model.
+    """The families of tests: lists whose p-values are corrected together by Holm's procedure.
+
+    Everything outside these lists is described without p-values. Random sets of heads, and detectors, are families of
+    all heads of a model.
     """
 
     claims: list[Literal["stated", "inferred", "from_table"]] = ["stated", "inferred", "from_table"]
@@ -506,9 +513,9 @@ class Compute(Strict):
 
 
 class Select(Strict):
-    """The models, tasks and conditions that are used; without a list, all of them.
+    """The names of the models, tasks and conditions that are used; without a list, all of them are used.
 
-    The baseline is added to any conditions; an empty list of these leaves evaluation out.
+    The baseline is added to any list of conditions. An empty list of conditions leaves evaluation out.
     """
 
     models: Annotated[list[PatternName], Field(min_length=1)] | None = None
@@ -517,7 +524,7 @@ class Select(Strict):
 
 
 class Config(Strict):
-    """The whole configuration."""
+    """The whole configuration: one field for each section."""
 
     seed: NonNegativeInt = 2020
     """The seed of every random choice is derived from this, the stage, and what the choice is for."""
@@ -546,7 +553,10 @@ class Config(Strict):
     select: Select = Select()
 
     def clusterings(self, task: str) -> dict[str, tuple[str, int, Of]]:
-        """Return {name of partition: (method, k, weights or norms)} of all clusterings on a task."""
+        """Return {name of partition: (method, k, "weights" or "norms")} of all clusterings of heads on a task.
+
+        The last item says which features the heads are divided by.
+        """
         return {
             f"{task}-{'' if of == 'weights' else f'{of}-'}{method}-k{k}": (method, k, of)
             for of in self.divided_by(task)
@@ -558,7 +568,7 @@ class Config(Strict):
         return list(dict.fromkeys(self.tasks[task].divided_by or self.clustering.of))
 
     def has_features(self, task: str) -> bool:
-        """Tell whether distance features are read on a task."""
+        """Return whether distance features are read on a task, which depends on the task's kind."""
         return "samples" in KINDS[self.tasks[task].kind].keys
 
     def parent(self, model: str) -> str | None:
@@ -566,7 +576,7 @@ class Config(Strict):
         return finetuned.base if finetuned else self.models[model].parent
 
     def family(self, model: str) -> str:
-        """Return the family of a model: the `family` of its first ancestor, or that ancestor's name."""
+        """Return the family of a model: the `family` of its most distant ancestor, or else that ancestor's name."""
         parent = self.parent(model)
         return self.family(parent) if parent else self.models[model].family or model
 
@@ -584,5 +594,8 @@ def changes_nothing(condition: Mapping[str, str]) -> bool:
 
 
 def types_of(condition: Iterable[str]) -> list[str]:
-    """List the types among the targets of a condition; its other targets are single heads."""
+    """Return the types among the targets of a condition, without targets that are single heads.
+
+    condition: targets: names of types, and heads as layer-head, from 1.
+    """
     return [target for target in condition if head_of(target) is None]
