@@ -26,7 +26,10 @@ _LOGITS = 2**25
 
 
 def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
-    """Load a fetched model with the model head that answers this kind of task; see `loading.load_model`."""
+    """Return a fetched model with the model head that answers this kind of task.
+
+    precision: as in `loading.load_model`; kind: a key of `KINDS`.
+    """
     head = KINDS[kind].head
     return load_model(record, precision, head=record.language_head if head == LANGUAGE_MODEL else head)
 
@@ -34,12 +37,15 @@ def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
 class SomeTokens:
     """A model's last linear layer, over the vocabulary, computed for some tokens of each batch alone.
 
-    owners: [token] int, the input of the batch that each of the tokens belongs to.
+    Attribute `owners`: [token] int, index of the input in the batch that each of the chosen tokens belongs to.
     """
 
     @contextmanager
     def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        """Prepare a model for forward passes; call `draw` before each."""
+        """Make a model compute the logits of the chosen tokens alone, in forward passes inside the `with` block.
+
+        Call `draw` before each forward pass.
+        """
         decoder = model.get_output_embeddings()
         hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][self._drawn],))
         try:
@@ -49,20 +55,24 @@ class SomeTokens:
                 hook.remove()
 
     def draw(self, indices: list[np.ndarray]) -> None:
-        """Choose the tokens of the next batch; indices: positions in each input."""
+        """Choose the tokens of the next batch; indices: [token] positions of the chosen tokens in each input."""
         self.owners = torch.as_tensor(np.repeat(np.arange(len(indices)), list(map(len, indices))))
         self._drawn = self.owners, torch.as_tensor(np.concatenate(indices))
 
     def logits(self, output: Any) -> Tensor:
-        """Return the logits of the chosen tokens, [token, vocabulary], also if a model computes those of all tokens."""
+        """Return the logits of the chosen tokens, [token, vocabulary], from a model's output.
+
+        The output may hold the logits of all tokens, or of the chosen tokens alone.
+        """
         return output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
 
 
 class _Answered(SomeTokens):
-    """Base of what reads a model's output for windows, batch by batch.
+    """Base of classes that read a model's output for windows, batch by batch.
 
-    Windows with `targets` are read by the tokens to predict; all others by the classes of the model head, as
-    `Kind.answer_targets` gives the right ones.
+    If `windows` has targets, a language model's tokens to predict are read. Otherwise, the classes of the model head
+    are read.
+    kind: a key of `KINDS`; targets: right classes of each window, as `Kind.answer_targets` returns them, or None.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None):
@@ -71,9 +81,9 @@ class _Answered(SomeTokens):
             self._tokens, self._wanted = windows.predicted_tokens, np.split(windows.targets, windows.offsets[1:-1])
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """Return the most padded tokens of a batch: `batch_tokens`, or fewer if the logits would need too much memory.
+        """Return the most tokens of a batch, with padding, for which the logits do not need too much memory.
 
-        vocabulary: number of tokens that the model knows.
+        batch_tokens: upper limit of the result; vocabulary: number of tokens that the model knows.
         """
         if self._tokens is None:
             return batch_tokens
@@ -82,18 +92,20 @@ class _Answered(SomeTokens):
 
     @contextmanager
     def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        """Prepare a model for forward passes; call `start` before each."""
         with nullcontext() if self._tokens is None else super().attached(model):
             yield
 
     def start(self, windows: np.ndarray) -> None:
-        """Prepare for the forward pass of a batch; windows: the windows in it, by index."""
+        """Prepare for the forward pass of a batch; windows: indices of the windows in the batch."""
         self._batch = windows
         if self._tokens is not None:
             self.draw([np.flatnonzero(self._wanted[window] >= 0) for window in windows])
 
     def token_loss_sums(self, output: Any) -> Tensor:
-        """Return the summed cross entropy of the tokens to predict in each window of the batch, [window] float64."""
+        """Return the summed cross entropy, in nats, of the tokens to predict in each window of the batch, [window].
+
+        output: the language model's output for the batch. The sums are in float64.
+        """
         logits = self.logits(output)
         targets = np.concatenate([self._wanted[window] for window in self._batch])
         wanted = torch.as_tensor(targets[targets >= 0].astype(np.int64)).to(logits.device)
@@ -101,9 +113,9 @@ class _Answered(SomeTokens):
         return losses.new_zeros(len(self._batch)).index_add(0, self.owners.to(logits.device), losses)
 
     def class_losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the mean cross entropy of each window's right classes, [window], in nats.
+        """Return the mean cross entropy of the right classes of each window in the batch, [window], in nats.
 
-        given: the arguments that the model was called with.
+        output: the model's output for the batch; given: the arguments that the model was called with, by name.
         """
         logits = self._kind.answer_logits(output, given["attention_mask"])
         targets = torch.as_tensor(self._targets[self._batch].clip(0)).to(logits.device)
@@ -113,8 +125,11 @@ class _Answered(SomeTokens):
 class Answers(_Answered):
     """The answers of a model: values read from its output for each window.
 
-    columns: names of these values: `Kind.answer_columns`; for a language model, the sum of the cross entropies of the
-        tokens to predict, in nats, and the number of these tokens. With targets, `GOLD_LOSS` too.
+    kind:     a key of `KINDS`; settings: values of the kind's `answer_keys`.
+    targets:  right classes of each window, as `Kind.answer_targets` returns them; None if no loss is asked for.
+        Attribute `columns`: names of the values, those of `Kind.answer_columns`. For a language model, the values are
+        the sum of the cross entropies of the tokens to predict, in nats, and the number of these tokens. With targets,
+        the last value is `GOLD_LOSS`.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):
@@ -127,7 +142,8 @@ class Answers(_Answered):
     def read(self, output: Any, sentences: list[np.ndarray], given: Mapping[str, Tensor]) -> tuple[np.ndarray, ...]:
         """Return an array [window] for each of `columns`, from the model's output for a batch.
 
-        sentences: as in `Kind.read_answers`; given: the arguments that the model was called with.
+        sentences: for each window, the sentence number of each token, as in `windows.Windows`.
+        given: the arguments that the model was called with, by name.
         """
         if self._tokens is None:
             values = self._kind.read_answers(output, sentences, **self._settings)
@@ -142,10 +158,13 @@ class Answers(_Answered):
         return values if self._targets is None else (*values, losses)
 
     def scored(self, rows: Sequence, windows: Windows, record: ModelRecord, table: pd.DataFrame) -> Scored:
-        """Return what `Kind.score_answers` returns, and with targets the column `GOLD_LOSS` too.
+        """Return {id: answer} and a table of scores with one row for each question, pair or document.
 
-        table: the values of all windows, with `columns`. The gold loss of a question is the mean over its windows that
-        hold the whole answer, NaN if none does; of a language model, the sum over its tokens.
+        table: the values of all windows, with the columns `columns`.
+        Answers and scores are those of `Kind.score_answers`. With targets, the scores have the column `GOLD_LOSS`, in
+        nats. For a question, the column is the mean over the windows that hold the whole answer, NaN if no window does.
+        For a language model, the column is the sum over the tokens to predict, of multiple choice those of the right
+        choice.
         """
         values = [table[name].to_numpy() for name in self.columns if name != GOLD_LOSS]
         answers, scores = self._kind.score_answers(rows, windows, record, tuple(values))
@@ -159,14 +178,14 @@ class Answers(_Answered):
 class AnswerLoss(_Answered):
     """The mean cross entropy of each window's right answer, for gradients.
 
-    windows: [chosen] int, indices of the windows that hold a whole answer.
+    kind: a key of `KINDS`; targets: [window, softmax] right classes of each window, as `Kind.answer_targets` returns
+        them.
+    what: name of the work, for messages.
+    Attribute `windows`: [chosen] int, indices of the windows that hold a whole answer.
+    Raises `InputError` if no window holds a whole answer.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray, what: str):
-        """Keep the windows that hold a whole answer. Raises `InputError` if no window does.
-
-        targets: [window, softmax] of `Kind.answer_targets`; what: the work, for the message.
-        """
         super().__init__(kind, windows, targets)
         self.windows = np.flatnonzero((targets >= 0).all(1))
         if not len(self.windows):
@@ -177,7 +196,10 @@ class AnswerLoss(_Answered):
         super().start(self.windows[windows])
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the loss of each input of the batch, [input], in nats; given: as in `class_losses`."""
+        """Return the loss of each input of the batch, [input], in nats.
+
+        output: the model's output for the batch; given: the arguments that the model was called with, by name.
+        """
         if self._tokens is None:
             return self.class_losses(output, given)
         sums = self.token_loss_sums(output)
@@ -187,8 +209,10 @@ class AnswerLoss(_Answered):
 def token_losses(logits: Tensor, targets: Tensor, owners: Tensor, inputs: int) -> Tensor:
     """Return the mean cross entropy of the predicted tokens of each input, [input], in nats.
 
-    logits: [prediction, vocabulary]; targets: [prediction] int64, `NO_TARGET` for one that does not count.
-    owners: [prediction] int64, index of its input; every input has a prediction that counts.
+    logits: [prediction, vocabulary]; targets: [prediction] int64, ids of the right tokens, `NO_TARGET` for a prediction
+        that does not count.
+    owners: [prediction] int64, index of the prediction's input; inputs: number of inputs, each with a prediction that
+        counts.
     """
     losses = _cross_entropy(logits, targets)
     totals = losses.new_zeros(inputs).index_add(0, owners, losses)

@@ -29,11 +29,11 @@ class Line(NamedTuple):
 
 @dataclass(slots=True)
 class SentenceLines:
-    """The lines of one sentence.
+    """The lines of one sentence in a CoNLL-U file.
 
-    comments: number of the line, from 1, and text without `#`.
+    comments: (number of the line, from 1, text without `#`) for each comment.
     words:    one line for each word.
-    empty:    lines of empty nodes, each with the number of words before it.
+    empty:    (number of words before it, line) for each empty node, a word that the sentence leaves out.
     """
 
     comments: list[tuple[int, str]] = field(default_factory=list)
@@ -50,7 +50,7 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
 
 
 def read_blocks(path: str) -> Iterator[SentenceLines]:
-    """Yield the lines of each sentence of a CoNLL-U file. Raises `InputError` with the line of a malformed one."""
+    """Yield the lines of each sentence of a CoNLL-U file. Raises `InputError` with the number of a malformed line."""
     block, last, empty = SentenceLines(), 1, True
     # An empty line ends the last sentence, whether the file has it or not.
     for number, text in chain(numbered_lines(path), [(None, "")]):
@@ -86,9 +86,10 @@ def _add(block: SentenceLines, line: Line, path: str) -> None:
 
 
 def tree_of(block: SentenceLines, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Return the heads (word numbers from 1, 0 for the root) and relations of a sentence's words.
+    """Return the heads (word numbers from 1, 0 for the root) and the relations of a sentence's words.
 
-    Raises `InputError` unless the heads form a tree and every word has a relation; path: the file, for messages.
+    block: lines of the sentence; path: the file, for messages.
+    Raises `InputError` unless the heads form a tree and every word has a relation.
     """
     heads, root = [], None
     for number, columns in block.words:
@@ -119,12 +120,15 @@ def column_values(block: SentenceLines, column: int) -> tuple[str, ...]:
 
 
 def word_forms(block: SentenceLines) -> tuple[str, ...]:
-    """Return the words of a sentence; here `_` is an underscore, and not a missing value."""
+    """Return the words of a sentence as written; `_` is an underscore here, and not a missing value."""
     return tuple(columns[FORM] for _, columns in block.words)
 
 
 def check_words(words: Sequence[str], path: str, line: int) -> None:
-    """Raise `InputError` if all words are masked, as licences demand; line: number of the first word's line."""
+    """Raise `InputError` if all words of a sentence are masked (`_`), since licences forbid publishing some texts.
+
+    path: the file, and line: number of the first word's line, for messages.
+    """
     if len(words) > 1 and all(map(_MASKED.fullmatch, words)):
         raise malformed(
             path, line, f"all words of the sentence are {words[0]!r}: they are masked; restore them, or leave it out"
@@ -132,7 +136,7 @@ def check_words(words: Sequence[str], path: str, line: int) -> None:
 
 
 def comment_value(block: SentenceLines, key: str) -> tuple[int, str] | None:
-    """Return line number and value of the comment `# key = value`; None without this comment."""
+    """Return line number and value of the comment `# key = value` of a sentence; None without this comment."""
     for number, comment in block.comments:
         name, _, value = comment.partition("=")
         if name.strip() == key:

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
 
 def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
-    """Draw `samples` samples from a task's rows without replacement, in the rows' order; all if there are fewer."""
+    """Return samples drawn from a task's rows without replacement, in the rows' order.
+
+    kind: a key of `KINDS`; samples: number of samples, all if there are fewer.
+    """
     return KINDS[kind].draw_samples(rows, lambda inputs: _draw(inputs, samples, seed))
 
 
 def sample_questions(rows: list, *, questions: int | str, seed: int | None) -> list:
-    """Draw `questions` rows without replacement, in their order; all for "all"."""
+    """Return `questions` rows drawn without replacement, in their order; all rows for "all", or if there are fewer."""
     return rows if questions == "all" else [rows[index] for index in _draw(len(rows), questions, seed)]
 
 
@@ -49,9 +52,9 @@ _BOUNDARY_MARK = re.compile("^(##|Ġ|▁)")
 def token_kinds(tokenizer) -> np.ndarray:
     """Return the kind of each token of the vocabulary, [token id] int8: 1, 2, ... in `SPECIAL_KINDS`, 0 for no kind.
 
-    `[CLS]` and `[SEP]` are cls_token and sep_token, or else bos_token and eos_token if the tokenizer adds them to a
-    text; a token that is both counts as `[CLS]`. A comma or period is a token of this character alone, apart from a
-    mark of a word's boundary.
+    `[CLS]` and `[SEP]` are the tokenizer's cls_token and sep_token. A missing cls_token is replaced by bos_token, and a
+    missing sep_token by eos_token, if the tokenizer adds the other token to a text. A token that is both counts as
+    `[CLS]`. A comma or period is a token of this character alone, apart from a mark of a word's boundary.
     """
     vocabulary = tokenizer.get_vocab()
     kinds = np.zeros(max(vocabulary.values()) + 1, dtype=np.int8)
@@ -73,7 +76,7 @@ def token_kinds(tokenizer) -> np.ndarray:
 
 
 def separates_texts(tokenizer) -> bool:
-    """Tell whether a tokenizer puts a `[SEP]`, or a token in its place, between two texts that are read together."""
+    """Return whether a tokenizer puts a `[SEP]`, or a token in its place, between two texts that are read together."""
     encoded = tokenizer("a", "b")
     texts = encoded.sequence_ids(0)
     if not {0, 1} <= set(texts):
@@ -89,9 +92,9 @@ _DRAWN, _MASKED, _REPLACED = 0.15, 0.8, 0.1
 class Masked(NamedTuple):
     """An input with masked words.
 
-    input_ids: token ids, [token] int64.
-    indices:   the positions that were drawn, [drawn] in rising order; not all of them are masked.
-    targets:   the original ids at these positions, [drawn].
+    input_ids: token ids after masking, [token] int64.
+    indices:   positions that were drawn, [drawn] in rising order; some of them keep their token.
+    targets:   original ids at the drawn positions, [drawn].
     """
 
     input_ids: np.ndarray
@@ -102,11 +105,12 @@ class Masked(NamedTuple):
 def mask_words(
     input_ids: Sequence[int], ordinary: np.ndarray, mask_token: int, vocabulary: np.ndarray, seed: int
 ) -> Masked:
-    """Draw 15 % of the ordinary tokens of an input for a masked language model (Devlin et al. 2019, section 3.1).
+    """Return an input in which 15 % of the ordinary tokens are drawn and masked (Devlin et al. 2019, section 3.1).
 
-    At least one is drawn if there is any. Of those drawn, 80 % become `mask_token`, 10 % any token of `vocabulary`, and
-    10 % stay.
-    ordinary: [token] bool; vocabulary: ids of all tokens.
+    At least one token is drawn if any is ordinary. Drawn tokens become `mask_token` (80 %) or any token of `vocabulary`
+    (10 %), or stay (10 %).
+    ordinary: [token] bool, true for tokens that can be drawn; mask_token: id of the mask token; vocabulary: ids of all
+        tokens.
     """
     rng = np.random.default_rng(seed)
     indices, ids = np.flatnonzero(ordinary), np.array(input_ids, dtype=np.int64)
@@ -127,11 +131,12 @@ _NO_ROOM = "sample {}: its question alone fills the model's {} tokens; leave the
 class Encoded:
     """Encoded samples; each field has one entry per sample.
 
-    input_ids:   token ids, special tokens included, no padding.
+    input_ids:   token ids, special tokens included, without padding.
     token_types: segment of each token; None for a model without segments.
     kinds:       [token] int8, the number of each token's kind in `SPECIAL_KINDS`, from 1; 0 for no kind.
     truncated:   bool, whether the sample was too long and has been cut.
-    encodings:   the tokenizer's own objects, which know where in its text a token stands.
+    samples:     the samples as text.
+    encodings:   the tokenizer's own objects, which know the position of each token in its text.
     """
 
     input_ids: list[list[int]]
@@ -156,12 +161,12 @@ class Encoded:
 def encode_samples(
     samples: list[Sample], tokenizer, kind: str, max_length: int, max_seq_length: int | None = None
 ) -> Encoded:
-    """Encode samples; the tokenizer cuts those that are too long.
+    """Return samples encoded by a tokenizer; samples that are too long are cut.
 
-    kind:           a key of `KINDS`, which decides which text is cut. A kind with `running` texts has the two texts of
-        a sample joined by an empty line if the tokenizer puts no `[SEP]` between them.
+    kind:           a key of `KINDS`, which decides which text is cut. If the kind has `running` texts and the tokenizer
+        puts no `[SEP]` between two texts, the texts are joined by an empty line.
     max_length:     most tokens that the model takes.
-    max_seq_length: most tokens of a sample, if the task sets any.
+    max_seq_length: most tokens of a sample that the task allows; None without a limit.
     Raises `InputError` with the id of a sample that cannot be cut to this length.
     """
     max_length = min(max_length, max_seq_length or max_length)

@@ -25,8 +25,9 @@ from headtypes.models.records import check_contents, unavailable
 def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tuple[list, dict]:
     """Return the rows of a task's data, downloaded if they come from the Hub, and a record of their origin.
 
-    kind, columns: a key of `KINDS`; names of the columns of a table, as in `Kind.rows_of_file`.
-    source:  as in the configuration: hub with name, revision and split; or file; or folder.
+    task:    name of the task; kind: a key of `KINDS`.
+    source:  mapping with the keys hub, name, revision and split; or file; or folder, as in the configuration.
+    columns: {field of a row: column of a table}, as in `Kind.rows_of_file`; None for data that are no table.
     The record has task, source, resolved revision, number of rows, and number of entries left out, by reason.
     Raises `InputError` if the data cannot be read or do not have the form of this kind.
     """
@@ -54,8 +55,9 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
 def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
     """Return a data set of the Hub, from the cache if it is there, and its origin: hub, name, split, resolved revision.
 
-    source: hub, split and, if known, name and revision; key: the configuration's key of the source, for messages.
-    Raises `InputError` if it cannot be loaded.
+    source: mapping with hub, split and, if known, name and revision; key: the configuration's key of the source, for
+        messages.
+    Raises `InputError` if the data set cannot be loaded.
     """
     hub, name, split = source["hub"], source.get("name"), source["split"]
     with told(unavailable(f"{key}.hub", hub, source.get("revision"))):
@@ -101,10 +103,10 @@ _READERS: dict[str, dict[str, Callable[[str], Any]]] = {
 
 
 def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
-    """Return the data of a file, and their origin: file, sha256, revision (None).
+    """Return the data of a file, and their origin: a mapping with file, sha256, and revision (None).
 
-    form: `Kind.form`: `json` (a list of objects from `.jsonl` and `.parquet`), `table` (a DataFrame from TSV, CSV,
-        JSONL or Parquet), or `files` (a list of the path alone).
+    form: form of the data (`Kind.form`): `json` gives the data of JSON, or a list of objects from `.jsonl` and
+        `.parquet`; `table` a DataFrame from TSV, CSV, JSONL or Parquet; `files` a list of the path alone.
     key:  the file's key in the configuration, for messages.
     Raises `InputError` if the file does not exist or cannot be read.
     """

@@ -7,7 +7,10 @@ from headtypes.core.errors import InputError, shortened
 
 
 def looked_in(path: str) -> str:
-    """Return the end of a message about a missing file: where it was looked for; empty for an absolute path."""
+    """Return the end of a message that a file is missing: the folder from which a relative path counts.
+
+    Returns "" for an absolute path.
+    """
     if Path(path).is_absolute():
         return ""
     return (
@@ -17,9 +20,11 @@ def looked_in(path: str) -> str:
 
 
 def files_in(folder: str, key: str) -> list[str]:
-    """List the files in a folder and below, sorted by path, without hidden ones.
+    """Return the files in a folder and its subfolders, sorted by path, without hidden files.
 
-    key: the folder's key in the configuration. Raises `InputError` without folder or files, and for several suffixes.
+    key: the folder's key in the configuration, for messages.
+    Raises `InputError` if the folder does not exist, has no files, or has files with different suffixes. A broken link,
+    and a path with braces, raise `InputError` too.
     """
     if not os.path.isdir(folder):
         raise InputError(f"{key}: there is no folder {shortened(folder)}{looked_in(folder)}.")

@@ -25,9 +25,9 @@ SECTION = "Inputs and fine-tuned models"
 
 
 def fetched(rule: str, of: Callable, about: str, place: str, content: str) -> tuple[Result, ...]:
-    """Declare the two results of a rule that fetches data: the rows, and the record of their source.
+    """Return the two results of a rule that fetches data: the rows, and the record of their source.
 
-    of, about, content: as in `Result`; place: the folder of both below `results/sources`.
+    of, about, content: fields of the results, as in `Result`; place: folder of both files below `results/sources`.
     """
     declared = partial(Result, rule=rule, of=of, about=about, section=SECTION)
     path = f"results/sources/{place}/{{task}}"
@@ -102,7 +102,7 @@ def sample_questions(plan: Plan, task: str) -> dict:
 
 @stage(reads="questions", calls="data.preparing:run", inputs=(RECORD, QUESTIONS))
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
-    """Return the shape of a window and, for language models, the seed of the masked words."""
+    """Return the spec: the shape of a window, the task's kind and, for language models, the seed of masked words."""
     kind = plan.kind_of(task)
     shape = {key: getattr(plan.config.windows, key) for key in ("max_seq_length", *kind.window_keys)}
     seed = {"seed": plan.seed("mask_words", task)} if kind.head == LANGUAGE_MODEL else {}
@@ -110,7 +110,10 @@ def prepare_windows(plan: Plan, model: str, task: str) -> dict:
 
 
 def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "test"]) -> dict:
-    """Return the spec of a rule that fetches a part of a task's data: its source, and the columns of a table."""
+    """Return the spec of a rule that fetches a part of a task's data: task, kind, source and columns.
+
+    The columns are those of a table, None for other data.
+    """
     entry = plan.config.tasks[task]
     source, training = entry.source, part == "training"
     if source.hub is not None:
@@ -129,7 +132,7 @@ def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "tes
 
 
 def encoding_of(plan: Plan, task: str) -> dict:
-    """Return the kind of a task and, if its samples are cut, `max_seq_length`: arguments of `encode_samples`."""
+    """Return arguments of `encode_samples`: the kind of a task and, if its samples are cut, `max_seq_length`."""
     entry = plan.config.tasks[task]
     kind = KINDS[entry.kind]
     longest = {"max_seq_length": entry.max_seq_length} if "max_seq_length" in kind.keys else {}

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class StrictRecord:
-    """Base of dataclasses that are read from JSON only with all fields, of the right types, and no others."""
+    """Base of dataclasses that are read from JSON only with all fields, of the right types, and no other fields."""
 
     __slots__ = ()
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
@@ -44,7 +44,10 @@ Record = TypeVar("Record", bound=StrictRecord)
 
 @dataclass(frozen=True, slots=True)
 class Sample(StrictRecord):
-    """One input of a model, as text: one text, or two texts that a model reads together."""
+    """One input of a model, as text: one text, or two texts that a model reads together.
+
+    first: the first text; second: the second text, None if there is one text.
+    """
 
     id: str
     first: str
@@ -56,7 +59,10 @@ def write_records(path: StrPath, records: Sequence[StrictRecord]) -> None:
 
 
 def read_records(path: StrPath, record: type[Record]) -> list[Record]:
-    """Read a JSON Lines file of records; an `InputError` names the damaged line and field, or a file without lines."""
+    """Return the records of a file with one JSON object per line; record: class of the records.
+
+    Raises `InputError` with the line and field that is damaged, and for a file without lines.
+    """
     adapter, records = _adapter(record), []
     for number, line in numbered_rows(path):
         try:
@@ -81,13 +87,14 @@ SIZES = "tokens"
 class Metric:
     """A measure of how well a model answers: the mean of a column of its table of scores.
 
-    The table has a row for each question, pair or document. If it has the column `SIZES`, the metric is the column's
-    sum divided by the sum of `SIZES`.
+    The table has a row for each question, pair or document. If the table has the column `SIZES`, the metric is the sum
+    of `column` divided by the sum of `SIZES`.
 
-    name, unit:     as they stand in files.
+    name, unit:     name and unit of the metric in files.
     title, label:   the metric's name in a sentence, and as the header of a column.
+    column:         name of the column.
     decimals:       number of decimals that are shown.
-    beside:         another key of `Kind.mean_scores` that tables show too, such as perplexity.
+    beside:         another key of `Kind.mean_scores` that tables show too, such as perplexity; "" for none.
     note:           explanation on a page that shows the metric.
     """
 
@@ -115,7 +122,10 @@ class Metric:
         return "drop" if self.higher_is_better else "rise"
 
     def drop(self, before, after):
-        """Return how much worse the metric is after a change, in its unit; negative if it is better."""
+        """Return how much worse the metric is after a change, in its unit; negative if the metric is better.
+
+        before, after: the metric before and after the change, numbers or arrays.
+        """
         return before - after if self.higher_is_better else after - before
 
 
@@ -160,12 +170,18 @@ MAIN_METRICS: dict[str, Metric] = {metrics[0].name: metrics[0] for metrics, _ in
 
 
 def counted_by(metrics: Collection[Metric]) -> str:
-    """Return the plural name of the rows, such as "questions", of the first kind of task with all these metrics."""
+    """Return the plural name of a task's rows, such as "questions", by the metrics of the task.
+
+    The name is that of the first kind of task that has all these metrics; "rows" if no kind has them.
+    """
     return next((counted for known, counted in MEASURES.values() if set(metrics) <= set(known)), "rows")
 
 
 def tested_metric(names: Collection[str]) -> Metric:
-    """Choose the metric by which heads are compared: F1 if exact match is among `names`, else the main metric."""
+    """Return the metric by which heads are compared: F1 if exact match is among `names`, else the main metric.
+
+    names: names of the metrics of a task.
+    """
     return F1 if EXACT_MATCH.name in names else next(main for name, main in MAIN_METRICS.items() if name in names)
 
 
@@ -181,7 +197,10 @@ Scored = tuple[dict[str, str], "pd.DataFrame"]
 
 
 class Rows(list):
-    """A list of rows; left_out: {description: number} of the entries of the data that became no row."""
+    """A list of rows of a task.
+
+    left_out: {description: number} of the entries of the data that became no row.
+    """
 
     def __init__(self, rows: Iterable, left_out: Mapping[str, int]):
         super().__init__(rows)
@@ -189,7 +208,10 @@ class Rows(list):
 
 
 class DataColumn(NamedTuple):
-    """A column of a table of data: its default name, None if it may be absent, and what it holds."""
+    """A column of a table of data that the configuration can name.
+
+    default: default name of the column, None if the column may be absent; doc: what the column holds.
+    """
 
     default: str | None
     doc: str = ""
@@ -199,28 +221,30 @@ ID = DataColumn(None, "Column of the sample's id; without it, the row number.")
 
 
 def check_same(rows: Sequence, windows: Windows) -> None:
-    """Raise `InputError` unless the windows were built from these rows."""
+    """Raise `InputError` unless the windows were built from these rows, which is told by the rows' ids."""
     if [row.id for row in rows] != windows.question_ids:
         raise InputError("The windows were built from other questions or pairs than these; build them again.")
 
 
 class Kind(ABC):
-    """A kind of task.
+    """A kind of task, such as question answering.
 
-    name, title: its name in the configuration, and in a sentence.
-    row:        the class of its rows, a dataclass and `StrictRecord`.
-    form, formats: how `fetching.read_file` reads a file of its data (`json`; a `table` with named columns; `files` that
-        the kind reads itself), and the formats of such a file in words.
-    keys, source_keys: keys of a task, and of its source, that the configuration allows for this kind and not for all.
-    columns:    fields of a row whose column in a table the configuration can name.
+    name, title: name in the configuration, and in a sentence.
+    row:        the class of the kind's rows, a dataclass and `StrictRecord`.
+    form, formats: how `fetching.read_file` reads a file of data (`json`; a `table` with named columns; `files` that the
+        kind reads itself), and the formats of such a file in words.
+    keys, source_keys: keys of a task, and of its source, that the configuration allows for this kind and not for every
+        kind.
+    columns:    {field of a row: column of a table that the configuration can name}.
     truncation: which text of a sample that is too long is cut, in a tokenizer's terms.
     running:    whether the two texts of a sample are joined into one if the tokenizer puts no `[SEP]` between them.
-    head:       the model head that answers it (a key of `loading.HEADS`, or `LANGUAGE_MODEL`); None if none does.
+    head:       the model head that answers the kind (a key of `loading.HEADS`, or `LANGUAGE_MODEL`); None if no model
+        does.
     window_keys: keys of the configuration's `windows`, other than `max_seq_length`, that `cut_windows` takes.
     answer_keys: keys of the configuration's `windows` that `read_answers` takes.
-    windows_of_row: number of inputs that a row becomes, roughly, for estimates of time.
+    windows_of_row: number of windows that a row becomes, roughly, for estimates of time.
     without_reading: keys of the configuration's `ablation` that mean nothing for this kind.
-    metrics, counted: its metrics, the main one first, and the plural name of its rows.
+    metrics, counted: metrics of the kind, the main metric first, and the plural name of its rows.
     target_names: arguments of the model's `forward` for the columns of `training_targets`.
     answer_columns: names of the arrays that `read_answers` returns.
     """
@@ -253,18 +277,27 @@ class Kind(ABC):
     def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list:
         """Return the rows of a file's data. Raises `InputError` if the data do not have the form of this kind.
 
-        data:    what `fetching.read_file` returns; for the form `files`, the paths of one file or of all in a folder.
+        data:    data that `fetching.read_file` returns; for the form `files`, the paths of one file or of all in a
+            folder.
         where:   the file or folder, for messages.
         key:     the configuration's key of the task's columns, for messages.
-        columns: {field of a row: column of a table}, for a kind with `columns`.
+        columns: {field of a row: column of a table}, for a kind whose data are a table.
         """
 
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
-        """Return the rows of a dataset of the Hub; arguments and errors as in `rows_of_file`."""
+        """Return the rows of a dataset of the Hub. Raises `InputError` if the kind cannot be read from the Hub.
+
+        data:    rows of the dataset; where: name of the dataset, for messages.
+        key:     the configuration's key of the task's columns, for messages.
+        columns: {field of a row: column of a table}, for a kind whose data are a table.
+        """
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
     def draw_samples(self, rows: Sequence, draw: Draw) -> list[Sample]:
-        """Return the samples that `draw` picks: it maps the number of all samples of the rows to some indices."""
+        """Return the samples that a function draws from all samples of the rows.
+
+        draw: function from the number of all samples to the indices of the drawn samples, in rising order.
+        """
         raise NotImplementedError(f"No inputs are drawn from a task of kind {self.name}.")
 
     def cut_windows(
@@ -276,9 +309,9 @@ class Kind(ABC):
         max_seq_length: int,
         **shape: int,
     ) -> Windows:
-        """Encode rows as windows that a model reads.
+        """Return rows encoded as windows that a model reads.
 
-        max_seq_length: most tokens of a window; fewer if the model takes fewer.
+        record: record of the fetched model; max_seq_length: most tokens of a window, fewer if the model takes fewer.
         shape: values of the kind's `window_keys`; for kinds whose head is `LANGUAGE_MODEL`, the `seed` of masked words.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
@@ -286,17 +319,21 @@ class Kind(ABC):
     def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
         """Return the correct class of each softmax of the model head, such as first and last token of an answer.
 
-        Returns [window, softmax] int, negative where a window holds no answer; for a language model [window, 1], the
-        number of tokens to predict.
+        record: record of the fetched model, which knows its labels.
+        Returns [window, softmax] int, negative in a window without the answer. For a language model, returns [window,
+        1], the number of tokens to predict.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def training_targets(self, rows: Sequence, windows: Windows) -> tuple[np.ndarray, list[str] | None]:
-        """Return targets for fine-tuning, [window, softmax] int >= 0, and the names of the labels or None."""
+        """Return targets for fine-tuning, [window, softmax] int of at least 0, and the names of the labels or None."""
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
-        """Return the logits of a model's output, [input, class, softmax]; mask: [input, token], 0 for padding."""
+        """Return the logits of a model's output, [input, class, softmax].
+
+        output: the output of the model's forward pass; mask: [input, token], 0 for padding.
+        """
         return output.logits[:, :, None]
 
     def check_answerable(self, rows: Sequence, windows: Windows, record: ModelRecord) -> None:
@@ -306,7 +343,7 @@ class Kind(ABC):
     def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> tuple[np.ndarray, ...]:
         """Return one array [window] for each of `answer_columns`, from the model's output for a batch.
 
-        sentences: one array per window: the sentence number of each token, as in `windows.Windows`.
+        sentences: for each window, the sentence number of each token, [token], as in `windows.Windows`.
         settings:  values of the kind's `answer_keys`.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
@@ -316,13 +353,17 @@ class Kind(ABC):
     ) -> Scored:
         """Return {id: answer} and a table of scores with one row for each question, pair or document.
 
-        values: the arrays of `read_answers` for all windows; of a language model, the loss and number of predicted
-            tokens of each window.
+        record: record of the fetched model.
+        values: the arrays of `read_answers` for all windows; for a language model, the loss in nats and the number of
+            predicted tokens of each window.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
-        """Return each metric, in its unit, and the number of rows of the table of scores, such as `n_questions`."""
+        """Return {name: value} of each metric, in its unit, and of the number of rows, such as `n_questions`.
+
+        scores: the table of `score_answers`.
+        """
         means = {metric.name: float(scores[metric.column].mean()) for metric in self.metrics}
         return {**means, f"n_{self.counted}": len(scores)}
 
@@ -341,9 +382,11 @@ class TableKind(Kind):
 
 
 def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> Any:
-    """Return a pandas.DataFrame with its column names as text; where, key: as in `Kind.rows_of_file`.
+    """Return a table of data with its column names as text.
 
-    Raises `InputError` if it has no rows, or lacks one of `columns`.
+    data: a pandas.DataFrame; where: the file, and key: the configuration's key of the columns, for messages.
+    columns: columns that the table must have.
+    Raises `InputError` if the table has no rows, or lacks one of `columns`.
     """
     if data.empty:
         raise InputError(f"{where} has no rows.")
@@ -357,7 +400,10 @@ def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> An
 
 
 def texts_of_rows(table: Any, where: str, columns: Sequence[str]) -> list[Any]:
-    """Return the texts of each column, [column][row]; where: the file. Raises `InputError` for a row without text."""
+    """Return the texts of each column, [column][row].
+
+    table: a pandas.DataFrame; where: the file, for messages. Raises `InputError` for a row without text in a column.
+    """
     texts = [table[column].to_numpy(object) for column in columns]
     for row, of_row in enumerate(zip(*texts, strict=True), start=1):
         if not all(isinstance(text, str) and text.strip() for text in of_row):
@@ -366,12 +412,19 @@ def texts_of_rows(table: Any, where: str, columns: Sequence[str]) -> list[Any]:
 
 
 def read_ids(table: Any, where: str, column: str | None) -> list[str]:
-    """Return the id of each row as text, from a column, or numbered from 0 without one; where: the file."""
+    """Return the id of each row as text: the value of a column, or the row's number from 0 if `column` is None.
+
+    table: a pandas.DataFrame; where: the file, for messages.
+    Raises `InputError` for an id that is neither text nor a whole number.
+    """
     return list(map(str, range(len(table)) if column is None else plain_values(table, where, column, booleans=False)))
 
 
 def plain_values(table: Any, where: str, column: str, booleans: bool = True) -> list[str | int | bool]:
-    """Return a column of ids or labels. Raises `InputError` for other values than text and whole numbers."""
+    """Return a column of ids or labels; whole numbers are int. Raises `InputError` for a value of another type, or "".
+
+    table: a pandas.DataFrame; where: the file, for messages; booleans: whether true and false are allowed.
+    """
     plain = []
     for row, value in enumerate(table[column].to_numpy(object), start=1):
         if isinstance(value, float) and value.is_integer():
@@ -419,5 +472,8 @@ KINDS: Mapping[str, Kind] = _Kinds()
 
 
 def read_rows(path: StrPath, kind: str) -> list:
-    """Read the rows of a task of this kind from JSON Lines; errors as in `read_records`."""
+    """Return the rows of a task of this kind from a JSON Lines file.
+
+    kind: a key of `KINDS`. Raises `InputError` with the line and field that is damaged, and for a file without lines.
+    """
     return read_records(path, KINDS[kind].row)

@@ -21,20 +21,23 @@ _WIDE_SPACE = {code: " " for code in range(0x80, 0x3001) if chr(code).isspace()}
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of questions, pairs or documents ("questions" below), by question, then by position in it.
+    """Windows of a task's rows, in the order of rows, then of their position in a row.
 
-    Window `w` has the tokens offsets[w]:offsets[w + 1]. A pair has one window, a document one for each segment.
+    Fields call the rows questions, and may hold questions, pairs or documents. A pair has one window, a document one
+    for each segment. Window `w` has the tokens offsets[w]:offsets[w + 1].
 
     input_ids       int32 [token]
     token_type_ids  int8 [token], or None for a model without segments
-    sentence        int32 [token], number of the token's sentence, -1 for a special token: of a question and context, or
-                    a pair, 0 is the first text, and 1, 2, ... the sentences of the second; of all others, 0, 1, ...
-    char_start, char_end: int32 [token], into the second text, the end exclusive; -1 for a token outside of it
+    sentence        int32 [token], number of the token's sentence, -1 for a special token. In a question with its
+    context, and in a pair, 0 is the first text, and 1, 2, ... are the sentences of the second text. In all other
+    windows, sentences are 0, 1, ...
+    char_start, char_end: int32 [token], first character in the second text and the character after the last; -1 for a
+        token outside of this text
     offsets         int64 [window + 1]
     question        int32 [window], index into `question_ids`
     question_ids    [question]
-    targets         int32 [token]: the token that a language model is to predict here, -1 for none; None for a
-                    task that needs no language model
+    targets         int32 [token]: id of the token that a language model is to predict here, -1 for none; None for a
+    task that needs no language model
     """
 
     input_ids: np.ndarray
@@ -64,7 +67,7 @@ class Windows:
         return len(self.question)
 
     def select_questions(self, questions: np.ndarray) -> "Windows":
-        """Select the windows of some questions; questions: rising indices into `question_ids`."""
+        """Return the windows of some questions; questions: rising indices into `question_ids`."""
         chosen = np.flatnonzero(np.isin(self.question, questions))
         ranges = [np.arange(self.offsets[window], self.offsets[window + 1]) for window in chosen]
         tokens = np.concatenate([np.empty(0, np.int64), *ranges])
@@ -87,10 +90,14 @@ def joined_windows(
     characters: tuple[Sequence[np.ndarray], Sequence[np.ndarray]] | None = None,
     targets: Sequence[np.ndarray] | None = None,
 ) -> Windows:
-    """Make windows of a task's rows, from one array [token] for each window.
+    """Return windows of a task's rows, from one array [token] for each window.
 
-    owners:     index in `rows` of each window.
-    characters: char_start and char_end of `Windows`; None if no answer is cut from a text.
+    owners:      index of each window's row in `rows`.
+    token_types: segment of each token; None for a model without segments.
+    sentences:   number of each token's sentence, -1 for a special token.
+    characters:  (first character, character after the last) of each token, as in `Windows`; None if no answer is cut
+        from a text.
+    targets:     id of the token to predict at each token, -1 for none; None for a task that needs no language model.
     """
 
     def joined(arrays: Sequence[np.ndarray], kind: type = np.int32) -> np.ndarray:
@@ -118,10 +125,11 @@ def windows_of_pairs(
     texts: Sequence[tuple[str, str]],
     token_types: Sequence | None,
 ) -> Windows:
-    """Make windows of pairs of texts, such as question and context; all lists but `rows` have an entry for each window.
+    """Return windows of pairs of texts, such as question and context.
 
-    owners: index in `rows`; texts: the two texts that were encoded; token_types: segment of each token, None for a
-        model without segments.
+    owners:      index of each window's row in `rows`.
+    encodings:   the tokenizer's object for each window; texts: the two texts that were encoded in each window.
+    token_types: segment of each token in each window; None for a model without segments.
     """
     boundaries = {second: split_sentences(second) for _, second in texts}
     sentences, characters = [], []
@@ -135,10 +143,11 @@ def windows_of_pairs(
 
 
 def token_spans(encoding: Encoding, *texts: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the text that each token is of, [token] int, and its characters there, [token, 2] int, the end exclusive.
+    """Return the number of each token's text, [token] int, and the token's characters in this text, [token, 2] int.
 
-    Texts are numbered from 0; a special token has -1 and (-1, -1). White space around a token is not among its
-    characters: it would belong to the preceding sentence and begin answers.
+    Characters are given by the first one and the one after the last. Texts are numbered from 0; a special token has -1
+    and (-1, -1). White space around a token is not among its characters: it would belong to the preceding sentence and
+    begin answers.
     """
     part = np.array([-1 if number is None else number for number in encoding.sequence_ids], int)
     spans = [
@@ -149,7 +158,11 @@ def token_spans(encoding: Encoding, *texts: str) -> tuple[np.ndarray, np.ndarray
 
 
 def without_space(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return start and end of a token in its text, without white space around the token."""
+    """Return start and end of a token in its text, without white space around the token.
+
+    start, end: first character of the token, and the character after the last, as the tokenizer says. A token of white
+        space alone stays as it is.
+    """
     piece = text[start:end]
     if not piece or not (piece[0].isspace() or piece[-1].isspace()) or piece.isspace():
         return start, end
@@ -157,7 +170,7 @@ def without_space(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def split_sentences(text: str) -> np.ndarray:
-    """Return start and end of each sentence of an English text, in characters: int32 [sentence, 2].
+    """Return start and end of each sentence of an English text, in characters: int32 [sentence, 2], the end exclusive.
 
     White space after a sentence belongs to the sentence; white space alone is no sentence.
     """
@@ -170,13 +183,16 @@ def sentence_of(offsets: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
     """Return the number of the sentence in which each token starts, [token] int32 from 0.
 
     offsets: [token] int, first character of each token; boundaries: [sentence, 2] int from `split_sentences`. A token
-    between two sentences is of the first one.
+        between two sentences is of the first sentence.
     """
     return np.maximum(np.searchsorted(boundaries[:, 0], offsets, side="right") - 1, 0).astype(np.int32)
 
 
 def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> tuple[list, Windows]:
-    """Draw some rows with their windows, in their order; all for "all", or if there are no more than `questions`."""
+    """Return rows drawn at random with their windows, in their order.
+
+    questions: number of rows to draw; all rows are returned for "all", or if there are no more.
+    """
     if questions == "all" or questions >= len(rows):
         return rows, windows
     drawn = np.sort(np.random.default_rng(seed).choice(len(rows), questions, replace=False))
@@ -184,7 +200,7 @@ def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> 
 
 
 def check_finite(values: np.ndarray, what: str) -> None:
-    """Raise `InputError` unless a model's values are finite; what: subject and verb, such as `logits are`."""
+    """Raise `InputError` unless a model's values are finite; what: beginning of the message, such as `logits are`."""
     if not np.isfinite(values).all():
         raise InputError(f"The model's {what} not finite; run it in float32 or bfloat16, or check its weights.")
 
@@ -204,7 +220,10 @@ def write_windows(path: StrPath, windows: Windows, provenance: dict) -> None:
 
 
 def read_windows(path: StrPath) -> Windows:
-    """Read the file of `write_windows`. Raises `InputError` if it is damaged or holds no windows."""
+    """Return the windows of a file of `write_windows`.
+
+    Raises `InputError` if the file is damaged or holds no windows.
+    """
     with undamaged(path, "is not a file of windows"):
         with h5py.File(path) as file:
             arrays = {name: data[:] for name, data in file.items()}

@@ -23,10 +23,11 @@ class Mention(StrictRecord):
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedSentence(StrictRecord):
-    """A sentence of a document with mentions; every tuple has one entry for each word.
+    """A sentence of a document with mentions of entities; every tuple has one entry for each word.
 
-    words:     as they are written.
-    heads, relations: as in `treebank.Sentence`; None without a dependency tree.
+    words:     words as they are written.
+    heads:     number of each word's head in the dependency tree, from 1, 0 for the root; None without a tree.
+    relations: relation of each word to its head; None without a tree.
     upos, xpos: universal and language-specific part of speech (CoNLL-2012 has xpos alone); empty if missing.
     numbers:   the feature Number (`Sing`, `Plur`, ...); empty if missing.
     parse:     the word's part of a bracketed parse, such as `(NP*`; None without a parse.
@@ -47,8 +48,8 @@ class AnnotatedSentence(StrictRecord):
 class AnnotatedDocument(StrictRecord):
     """A document with the mentions of all entities that are mentioned twice or more.
 
-    mentions: in the order of their first words; of those with the same first word, the longer first.
-    left_out: number of mentions that are not one span of words, and so not in `mentions`.
+    mentions: in the order of their first words; of mentions with the same first word, the longer one first.
+    left_out: number of mentions that are not one span of words, and are missing from `mentions`.
     """
 
     id: str
@@ -62,7 +63,10 @@ class AnnotatedDocument(StrictRecord):
 
 
 class Coreference(Kind):
-    """Documents whose coreferent mentions heads find (Clark et al. 2019, section 4.3)."""
+    """The kind of task whose rows are documents with coreferent mentions.
+
+    Heads guess which mentions corefer, and the guesses are scored (Clark et al. 2019, section 4.3).
+    """
 
     name = "coreference"
     row = AnnotatedDocument
@@ -98,9 +102,10 @@ _ID_ALONE = re.compile("(.+)()")
 
 
 class _DocumentBuilder:
-    """A document to which sentences and mentions are added.
+    """A document to which sentences and mentions are added while its file is read.
 
-    path, line: where it begins, for messages; entity: the pattern of an entity's id.
+    id_: the document's id; path, line: place at which the document begins, for messages.
+    entity: pattern of the text that names an entity; its groups are the entity's id and which of several spans this is.
     """
 
     def __init__(self, id_: str, path: str, line: int, entity: re.Pattern):
@@ -113,11 +118,12 @@ class _DocumentBuilder:
         self._words, self._left_out, self._marked = 0, 0, False
 
     def mark(self, marks: str, line: int, start: int, end: int) -> None:
-        """Open and close mentions at a word.
+        """Open and close mentions at a word of the sentence that is being read.
 
         marks:      brackets with ids of entities, such as `(1(2)` or `3)4)`.
-        start, end: index of the word in its sentence; for an empty node, index of the next and of the previous word.
-        Raises `InputError` if the marks cannot be read, or if they close a mention that is not open.
+        line:       number of the word's line, for messages.
+        start, end: index of the word in its sentence; for an empty node, indices of the next and of the previous word.
+        Raises `InputError` if the marks cannot be read, or close a mention that is not open.
         """
         brackets = list(_MARK.finditer(marks))
         if "".join(match[0] for match in brackets) != marks or not all(match[1] or match[3] for match in brackets):
@@ -145,7 +151,7 @@ class _DocumentBuilder:
             self._left_out += 1
 
     def end_sentence(self, sentence: AnnotatedSentence) -> None:
-        """Add the sentence whose mentions have been marked. Raises `InputError` if one of them is still open."""
+        """Add the sentence whose mentions have been marked. Raises `InputError` if a mention is still open."""
         for (name, part), openings in self._open.items():
             if openings:
                 problem = f"the mention of the entity {name}{part} that opens here is not closed in its sentence"
@@ -154,7 +160,10 @@ class _DocumentBuilder:
         self._words += len(sentence.words)
 
     def finish(self) -> AnnotatedDocument | None:
-        """Return the document; None if nothing is marked as a mention. Raises `InputError` if it has no words."""
+        """Return the document; None if nothing is marked as a mention.
+
+        Raises `InputError` if the document has no words.
+        """
         if not self._sentences:
             raise malformed(self._path, self._line, f"the document {self.id} that begins here has no words")
         if not self._marked:
@@ -175,8 +184,8 @@ _NEWDOC = re.compile(r"newdoc(?:\s+id\s*=\s*(.*))?")
 def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
     """Yield the documents of a CoNLL-U file, each of which begins at `# newdoc`; None for a document without mentions.
 
-    A file without `# newdoc` is one document. A document without an id is named by the file and, from the second on,
-    its number. Raises `InputError` with the line of a mistake.
+    A file without `# newdoc` is one document. A document without an id has the name of the file and, from the second
+    document on, its number. Raises `InputError` with the line of a mistake.
     """
     builder, number, declared = None, 0, 0
     for block in conllu.read_blocks(path):
@@ -203,7 +212,10 @@ def _name(path: str, number: int) -> str:
 
 
 def _beginning(block: conllu.SentenceLines) -> tuple[int, str | None] | None:
-    """Return line and id (None without one) of the comment that begins a document; None without that comment."""
+    """Return (line, id) of the comment `# newdoc` that begins a document; None without this comment.
+
+    The id is None if the comment has none.
+    """
     for line, comment in block.comments:
         if match := _NEWDOC.fullmatch(comment):
             return line, match[1]
@@ -264,9 +276,9 @@ _NONE = ("-", "_")
 
 
 def read_conll2012(path: str) -> Iterator[AnnotatedDocument | None]:
-    """Yield the documents of a CoNLL-2012 file, one for each part, named `NAME/PART`; None for one without mentions.
+    """Yield the documents of a CoNLL-2012 file, one for each part, with the id `NAME/PART`.
 
-    Raises `InputError` with the line of a mistake.
+    Yields None for a document without mentions. Raises `InputError` with the line of a mistake.
     """
     builder, begun, number = None, 0, 0
     lines: list[conllu.Line] = []
@@ -325,7 +337,11 @@ def _end_sentence(builder: _DocumentBuilder, lines: list[conllu.Line], path: str
 
 
 def _parse(lines: list[conllu.Line], path: str) -> tuple[str, ...] | None:
-    """Return each word's part of a bracketed parse, checked; None if no word has one."""
+    """Return each word's part of the bracketed parse of a sentence, such as `(NP*`; None if no word has one.
+
+    lines: one line for each word; path: the file, for messages.
+    Raises `InputError` if the brackets do not end with the sentence.
+    """
     bits = tuple(columns[_PARSE] for _, columns in lines)
     if all(bit in _NONE for bit in bits):
         return None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceQuestion(StrictRecord):
-    """A question, or the beginning of a text, with its possible answers and the index of the right one."""
+    """A question, or the beginning of a text, with its possible answers and the index of the right one, from 0."""
 
     id: str
     question: str
@@ -29,7 +29,10 @@ class ChoiceQuestion(StrictRecord):
 
 
 class MultipleChoice(TableKind):
-    """Questions with choices, of which a language model takes the likeliest after the question."""
+    """The kind of task whose rows are questions with choices.
+
+    A language model answers with the choice that is likeliest after the question.
+    """
 
     name = "multiple_choice"
     row = ChoiceQuestion
@@ -50,11 +53,12 @@ class MultipleChoice(TableKind):
     without_reading = ("sentences", "uniform_over_padding")
 
     def rows_of_file(self, data, where, key, columns):
-        """Read the questions of a table (a pandas.DataFrame).
+        """Return the questions of a table, as a list of `ChoiceQuestion`.
 
-        columns: {"question": column, "choices": column, "answer": column} and, if there is one, "id". Choices are a
-            list of texts, and the answer is an index from 0; or choices are {"text": texts, "label": names}, and the
-            answer is one of the names (ARC).
+        data: a pandas.DataFrame; where: the file, and key: the configuration's key of the columns, for messages.
+        columns: {"question": column, "choices": column, "answer": column} and, if the table has ids, "id". A row's
+            choices are a list of texts, and its answer an index from 0. Or choices are {"text": texts, "label": names},
+            and the answer is one of the names (ARC). Raises `InputError` for any other row.
         """
         table = checked_table(data, where, key, columns.values())
         ids = read_ids(table, where, columns.get("id"))
@@ -74,21 +78,23 @@ class MultipleChoice(TableKind):
         return build_choices(rows, tokenizer, max_length=min(record.max_length, max_seq_length))
 
     def answer_targets(self, rows, windows, record):
-        """Return the number of tokens to predict, [window, 1]: those of a right choice; -1 for a wrong choice."""
+        """Return the number of tokens of the choice in each window, [window, 1] int; -1 for a wrong choice.
+
+        rows: the questions; windows: one for each choice of each question. `record` is not used.
+        """
         import numpy as np
 
         right = np.concatenate([np.arange(len(row.choices)) == row.answer for row in rows])
         return np.where(right, windows.predicted_tokens, -1)[:, None]
 
     def score_answers(self, rows, windows, record, values):
-        """Return {id of a question: the choice that is likeliest after it}, and a row for each question.
+        """Return {id of a question: its likeliest choice}, and a table with a row for each question.
 
-        Its log-likelihood is the sum over the choice's tokens, in nats; normalised, this sum divided by the choice's
-        characters (`acc_norm` of the Language Model Evaluation Harness). Of equal choices, the first counts.
-
-        values: loss and tokens of each choice of each question, in their order, each [choice].
-        A row has id, answer, predicted and predicted_normalised (indices of choices, from 0), correct and
-        correct_normalised (0 or 100), and log_likelihood, of the right choice.
+        rows: the questions; values: (loss in nats, number of tokens), each [choice] over the choices of all questions
+            in order. A choice's log-likelihood is the sum over its tokens, in nats. The normalised one is this sum
+            divided by the choice's number of characters (`acc_norm` of the Language Model Evaluation Harness). Of equal
+            choices, the first is taken. Columns of the table: id, answer, predicted and predicted_normalised (indices
+            of choices, from 0), correct and correct_normalised (0 or 100), and log_likelihood of the right choice.
         """
         import numpy as np
         import pandas as pd
@@ -114,7 +120,7 @@ class MultipleChoice(TableKind):
 
 
 def _read(id_: str, question: Any, choices: Any, answer: Any) -> ChoiceQuestion:
-    """Make a question of the values of a row. Raises `ValueError` that says what is wrong with the row."""
+    """Return a question made of the values of a row. Raises `ValueError` that says which value of the row is wrong."""
     if not isinstance(question, str) or not question.strip():
         raise ValueError("has no text in the column of the question.")
     named = isinstance(choices, Mapping)
@@ -145,10 +151,10 @@ def _listed(values: Any) -> list:
 def build_choices(
     questions: Sequence[ChoiceQuestion], tokenizer: PreTrainedTokenizerBase, *, max_length: int
 ) -> Windows:
-    """Encode each question with each of its choices, a space between them, as one text.
+    """Return each question with each of its choices, a space between them, encoded as one window.
 
     max_length: most tokens of a window; a longer question loses its first tokens.
-    Returns windows by question, then by choice, whose targets are the tokens of the choice.
+    The windows stand by question, then by choice. Their targets are the tokens of the choice.
     Raises `InputError` if a choice has no token, or leaves no room for a token of its question.
     """
     import numpy as np

@@ -29,7 +29,7 @@ class Question(StrictRecord):
     """A question about a context, with its reference answers.
 
     article:       title of the article that the context is part of.
-    answer_starts: the character of the context at which each answer begins.
+    answer_starts: index of the character of the context at which each answer begins.
     """
 
     id: str
@@ -41,7 +41,7 @@ class Question(StrictRecord):
 
 
 class QuestionAnswering(Kind):
-    """Questions about contexts, answered by a span of the context."""
+    """The kind of task whose rows are questions about contexts; a span of the context is the answer."""
 
     name = "question_answering"
     row = Question
@@ -59,7 +59,12 @@ class QuestionAnswering(Kind):
     answer_columns = ("score", "start", "end")
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the questions of SQuAD's JSON (Rajpurkar et al. 2016), or of rows as `rajpurkar/squad` has them."""
+        """Return the questions of a file's data, as a list of `Question`.
+
+        data: SQuAD's JSON (Rajpurkar et al. 2016), or a list of rows as in the dataset `rajpurkar/squad`.
+        where: the file, for messages. `key` and `columns` are not used.
+        Raises `InputError` if the data have another form.
+        """
         if isinstance(data, list):
             return questions_from_rows(data, where)
         try:
@@ -101,11 +106,17 @@ class QuestionAnswering(Kind):
         return answer_positions(rows, windows)
 
     def training_targets(self, rows, windows):
-        """Return first and last token of each window's answer, [window, 2]; 0 and 0, the `[CLS]`, without an answer."""
+        """Return the first and last token of each window's answer, [window, 2] int64, and None for the names of labels.
+
+        A window without the whole answer has 0 and 0, the position of `[CLS]`.
+        """
         return answer_positions(rows, windows).clip(0), None
 
     def answer_logits(self, output, mask):
-        """Return the logits of an answer's first and last token, [input, token, 2]; -inf for padding."""
+        """Return the logits of an answer's first and last token, [input, token, 2]; -inf for padding.
+
+        output: a question-answering model's output; mask: [input, token], 0 for padding.
+        """
         import torch
 
         logits = torch.stack([output.start_logits, output.end_logits], dim=2)
@@ -126,13 +137,13 @@ class QuestionAnswering(Kind):
 
 
 def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str) -> list[Question]:
-    """Make questions of rows as in the dataset `rajpurkar/squad`, in their order.
+    """Return the questions of rows as in the dataset `rajpurkar/squad`, in the order of rows.
 
     rows:   mappings with `id` (text or a whole number), `context`, `question`, `answers` (equally long lists `text` and
         `answer_start`) and, if known, `title`. Without titles, each context counts as an article.
     source: the file or dataset, for messages.
-    Raises `InputError` with the question's id if it lacks text or answers (SQuAD v2), or if the context does not have
-    an answer at its start.
+    Raises `InputError` with the id of a question without text or answers (SQuAD v2), or with an answer that does not
+    stand in the context at its start.
     """
     contexts: dict[str, str] = {}
     questions = [_question(row, number, source, contexts) for number, row in enumerate(rows, start=1)]
@@ -142,7 +153,12 @@ def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str) -> list[
 
 
 def _question(row: Mapping[str, Any], number: int, source: str, contexts: dict[str, str]) -> Question:
-    """Make a question of a row; contexts: {context: name} of all without a title, which may grow by one."""
+    """Return the question of a row; number: number of the row, and source: the file or dataset, for messages.
+
+    contexts: {context: name of its article} of contexts without a title; the function adds the row's context if it is
+        new.
+    Raises `InputError` if the row does not have the form of SQuAD v1.1.
+    """
     try:
         name, context, text = (row[key] for key in ("id", "context", "question"))
         # True would count as 1.
@@ -188,14 +204,15 @@ def build_windows(
     doc_stride: int = 128,
     max_query_length: int = 64,
 ) -> Windows:
-    """Cut questions with their contexts into sliding windows, as the original run_squad of BERT does.
+    """Return questions with their contexts as sliding windows, cut as by the original run_squad of BERT.
 
-    tokenizer:        a fast one; its own truncation and padding are ignored.
+    tokenizer:        a fast tokenizer; its own truncation and padding are ignored.
     max_seq_length:   most tokens of a window.
-    doc_stride:       tokens from the start of one window's context to the start of the next one's.
-    max_query_length: most tokens of a question, of which the first are kept.
+    doc_stride:       tokens from the start of one window's context to the start of the next window's context.
+    max_query_length: most tokens of a question; a longer question keeps its first tokens.
 
     Every question has at least one window. Devlin et al. 2019, section 4.2; Guan et al. 2020, section 5.
+    Raises `InputError` if a question leaves no room for its context.
     """
     from headtypes.data.windows import windows_of_pairs
 
@@ -229,7 +246,10 @@ def build_windows(
 
 
 def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndarray:
-    """Return the first and last token of each question's first answer, [window, 2] int64; -1 if the window cuts it."""
+    """Return the first and last token of each question's first answer in each window, [window, 2] int64.
+
+    Both are -1 if the window does not hold the whole answer.
+    """
     import numpy as np
 
     check_same(questions, windows)
@@ -263,11 +283,11 @@ def best_spans(
     """Return, for each window, the span of context tokens with the largest sum of start and end logit.
 
     start_logits, end_logits: float [window, token]; padding may hold anything.
-    context_mask:      bool [window, token], true on the context, which is one stretch.
+    context_mask:      bool [window, token], true on the context, whose tokens follow each other.
     max_answer_length: most tokens of a span.
 
-    Of equal spans, the one that starts first is taken, then the one that ends first. Sums are in double precision, to
-    create no ties. Raises `InputError` if a logit of the context is not finite.
+    Among equal spans, the one that starts first is taken, then the one that ends first. Sums are in double precision,
+    to create no ties. Raises `InputError` if a logit of the context is not finite.
     """
     import numpy as np
 
@@ -297,10 +317,11 @@ def best_spans(
 
 
 def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
-    """Return {id of a question: text of its best span over all its windows}; of equal spans, the first.
+    """Return {id of a question: text of its best span over all its windows}; among equal spans, the first is taken.
 
-    windows, spans: of all questions. The original run_squad considers only the twenty best starts and ends, and a start
-    only in the window in which its token has most context; here every span is considered.
+    windows: of all questions; spans: the best span of each window.
+    The original run_squad considers only the twenty best starts and ends, and a start only in the window in which its
+    token has most context. This function considers every span.
     """
     import numpy as np
 
@@ -318,11 +339,12 @@ def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spa
 
 
 def score_predictions(questions: Sequence[Question], predictions: Mapping[str, str]) -> pd.DataFrame:
-    """Return a row for each question: id, article, exact_match (0 or 100), f1 (0..100).
+    """Return a table with a row for each question: id, article, exact_match (0 or 100), f1 (0 to 100).
 
-    predictions: {id of a question: answer}. A missing one is a `KeyError`, though the official evaluator counts it as
-    wrong, so that an incomplete run shows. An answer is compared with each reference answer, both normalised; the best
-    counts. Rajpurkar et al. 2016, section 6.1.
+    predictions: {id of a question: answer}. A missing answer raises `KeyError`, so that an incomplete run shows; the
+        official evaluator counts a missing answer as wrong.
+    An answer is compared with each reference answer, both normalised, and the best score counts. Rajpurkar et al. 2016,
+    section 6.1.
     """
     import pandas as pd
 
@@ -336,12 +358,12 @@ def score_predictions(questions: Sequence[Question], predictions: Mapping[str, s
 
 
 def normalize_answer(text: str) -> str:
-    """Lower the case and remove ASCII punctuation, the articles a, an, the, and repeated spaces."""
+    """Return a text in lower case without ASCII punctuation, the articles a, an, the, and repeated spaces."""
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
 def _f1(predicted: str, answer: str) -> float:
-    """Return the F1 of two normalised answers as multisets of words, 0..1; 0 if they share no word (SQuAD v1.1)."""
+    """Return the F1 of two normalised answers as multisets of words, 0 to 1; 0 if they share no word (SQuAD v1.1)."""
     words, others = predicted.split(), answer.split()
     common = (Counter(words) & Counter(others)).total()
     return 2 * common / (len(words) + len(others)) if common else 0.0

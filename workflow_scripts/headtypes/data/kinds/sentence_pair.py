@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Pair(StrictRecord):
-    """Two texts, such as sentences, and their label; None if the data have no labels."""
+    """Two texts, such as sentences, and their label; the label is None if the data have no labels."""
 
     id: str
     first: str
@@ -41,7 +41,7 @@ class Pair(StrictRecord):
 
 
 class SentencePair(TableKind):
-    """Pairs of texts with a label, which a classifier predicts."""
+    """The kind of task whose rows are pairs of texts with a label, which a classifier predicts."""
 
     name = "sentence_pair"
     row = Pair
@@ -60,10 +60,12 @@ class SentencePair(TableKind):
     answer_columns = ("label",)
 
     def rows_of_file(self, data, where, key, columns):
-        """Read the pairs of a table (a pandas.DataFrame).
+        """Return the pairs of a table, as `Rows` of `Pair`.
 
-        columns: {"first": column, "second": column} and, if there are any, "label" and "id"; "labels" maps labels to
-            those of a model, and to None those whose rows are left out.
+        data: a pandas.DataFrame; where: the file, and key: the configuration's key of the columns, for messages.
+        columns: {"first": column, "second": column} and, if the table has such columns, "label" and "id". The key
+            "labels" maps labels of the table to labels of a model; rows whose label maps to None are left out.
+        Raises `InputError` if a column is missing, a row has no text, or every row is left out.
         """
         columns = dict(columns)
         called = columns.pop("labels", {})
@@ -98,7 +100,8 @@ class SentencePair(TableKind):
     def training_targets(self, rows, windows):
         """Return the index of each pair's label among the sorted labels, [pair, 1] int64, and the sorted labels.
 
-        Labels are compared as text, since JSON may have 1 and "1". Raises `InputError` if two differ in case alone.
+        Labels are compared as text, since JSON may have 1 and "1". Raises `InputError` if two labels differ in case
+        alone.
         """
         import numpy as np
 
@@ -113,7 +116,11 @@ class SentencePair(TableKind):
         _numbers_for(rows, record)
 
     def read_answers(self, output, sentences):
-        """Return the index of the label with the largest logit, among the model's labels, [pair]."""
+        """Return a tuple of one array: the index of each pair's likeliest label among the model's labels, [pair] int.
+
+        output: a classifier's output for a batch. `sentences` is not used. Raises `InputError` if a logit is not
+            finite.
+        """
         from headtypes.data.windows import check_finite
 
         logits = output.logits.float().cpu().numpy()
@@ -126,7 +133,11 @@ class SentencePair(TableKind):
         return dict(zip(ids, scores["predicted"], strict=True)), scores
 
     def mean_scores(self, scores):
-        """Return the number of pairs, the accuracy and, with two labels, F1 of the second (GLUE, MRPC), in percent."""
+        """Return a mapping with accuracy, f1 and n_pairs: the accuracy and the F1 in percent, and the number of pairs.
+
+        scores: a table of `score_pairs`. F1 is that of the second label (GLUE, MRPC), and missing unless there are two
+            labels.
+        """
         means = {"accuracy": float(scores["correct"].mean())}
         labels = scores["label"].cat.categories
         if len(labels) == 2:
@@ -141,7 +152,7 @@ def _sample(pair: Pair) -> Sample:
 
 
 def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows:
-    """Encode each pair as a window of at most `max_length` tokens; the longer text is cut."""
+    """Return each pair encoded as a window of at most `max_length` tokens; the longer text of a pair is cut."""
     from headtypes.data.encoding import encode_samples
     from headtypes.data.windows import windows_of_pairs
 
@@ -151,10 +162,10 @@ def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows
 
 
 def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np.ndarray:
-    """Return the index of each pair's label in `names`, [pair] int64.
+    """Return the index of each pair's label in `names`, [pair] int64; case does not count.
 
     names: a model's labels in the order of its logits; where: the model, for messages.
-    Raises `InputError` if a pair has no label, or one that is not in `names`.
+    Raises `InputError` if a pair has no label, or a label that is not in `names`.
     """
     import numpy as np
 
@@ -182,7 +193,10 @@ def _numbers_for(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
 
 
 def labels_of(record: ModelRecord) -> list[str]:
-    """List the labels of a fetched classifier, in the order of its logits (`id2label` of its config.json)."""
+    """Return the labels of a fetched classifier, in the order of its logits (`id2label` of its config.json).
+
+    Raises `InputError` if the model predicts a number, or two labels differ in case alone.
+    """
     from headtypes.models.model_config import config_of
 
     config = config_of(record)
@@ -207,9 +221,10 @@ def _check_labels(labels: Sequence[str], whose: str) -> None:
 
 
 def score_pairs(ids: Sequence[str], label: np.ndarray, predicted: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
-    """Return a row for each pair: id, label and predicted (categories, all of `names`), correct (0 or 100).
+    """Return a table with a row for each pair: id, label, predicted, correct (0 or 100).
 
-    label, predicted: [pair] int, indices in `names`, the model's labels.
+    label, predicted: [pair] int, indices in `names`. In the table, both are categories, with all of `names`.
+    names: the model's labels.
     """
     import pandas as pd
 

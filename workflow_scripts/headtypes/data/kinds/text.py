@@ -23,14 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Document(StrictRecord):
-    """A text, as paragraphs."""
+    """A text, divided into paragraphs."""
 
     id: str
     paragraphs: tuple[str, ...]
 
 
 class Text(Kind):
-    """Documents of paragraphs (Clark et al. 2019, section 3), whose words a language model predicts."""
+    """The kind of task whose rows are documents of paragraphs (Clark et al. 2019, section 3).
+
+    A language model predicts the words of the documents.
+    """
 
     name = "text"
     row = Document
@@ -46,10 +49,12 @@ class Text(Kind):
     metrics, counted = MEASURES["text"]
 
     def rows_of_file(self, data, where, key, columns):
-        """Read the documents of files of one form, in their order.
+        """Return the documents of files, as a list of `Document` in the order of files.
 
-        The form is .json (SQuAD), .jsonl ({"id": ..., "paragraphs": [...]}) or .txt. In plain text, an empty line ends
-        a paragraph, and a form feed or the end of the file a document.
+        data: paths of files with one suffix: .json (SQuAD), .jsonl ({"id": ..., "paragraphs": [...]}) or .txt. In plain
+            text, an empty line ends a paragraph, and a form feed or the end of the file ends a document.
+        where: the file or folder, for messages. `key` and `columns` are not used.
+        Raises `InputError` if no document has two paragraphs of text.
         """
         suffix = Path(data[0]).suffix.lower()
         if suffix not in _READERS:
@@ -57,7 +62,11 @@ class Text(Kind):
         return _with_segments([document for file in data for document in _READERS[suffix](file)], where)
 
     def rows_of_hub(self, data, where, key, columns):
-        """Return the documents of a dataset whose rows have `title` and `context`, such as `rajpurkar/squad`."""
+        """Return the documents of a dataset whose rows have `title` and `context`, such as `rajpurkar/squad`.
+
+        data: the rows; where: the dataset, for messages. `key` and `columns` are not used.
+        The contexts of one title are the paragraphs of one document.
+        """
         return _with_segments(_by_title(data, where), where)
 
     def draw_samples(self, rows, draw):
@@ -82,7 +91,12 @@ class Text(Kind):
         return np.where(tokens > 0, tokens, -1)
 
     def score_answers(self, rows, windows, record, values):
-        """Return {} and a row for each document with tokens to predict: id, loss (sum in nats) and number of tokens."""
+        """Return {} and a table with a row for each document that has tokens to predict: id, loss, tokens.
+
+        The loss is summed over the document's tokens, in nats; tokens is their number.
+        values: (loss in nats, number of tokens to predict), each [window]. `rows` and `record` are not used.
+        Raises `InputError` if no document has a token to predict.
+        """
         import numpy as np
         import pandas as pd
 
@@ -95,7 +109,11 @@ class Text(Kind):
         return {}, scores
 
     def mean_scores(self, scores):
-        """Return the mean loss of a token in nats, the perplexity, and the number of documents and of tokens."""
+        """Return {name: value} with loss, perplexity, n_documents and n_tokens.
+
+        The loss is the mean over all tokens, in nats; the last two values are numbers of documents and of tokens.
+        scores: the table of `score_answers`.
+        """
         import numpy as np
 
         tokens = int(scores[SIZES].sum())
@@ -173,7 +191,10 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
 
 
 def segments_of(document: Document) -> list[Sample]:
-    """Return paragraphs 2i and 2i + 1 of a document as samples (Clark et al. 2019, section 3), unless one is blank."""
+    """Return the segments of a document as samples: paragraphs 2i and 2i + 1 for each i (Clark et al. 2019, section 3).
+
+    A segment with a blank paragraph is left out.
+    """
     pairs = zip(document.paragraphs[::2], document.paragraphs[1::2], strict=False)
     return [
         Sample(f"{document.id}-{number}", *pair) for number, pair in enumerate(pairs) if all(map(_gives_tokens, pair))
@@ -181,7 +202,10 @@ def segments_of(document: Document) -> list[Sample]:
 
 
 def _gives_tokens(paragraph: str) -> bool:
-    """Tell whether a paragraph has a letter, digit, punctuation mark or symbol: tokenizers may drop all else."""
+    """Return whether a paragraph has a letter, digit, punctuation mark or symbol.
+
+    Tokenizers may drop all other characters.
+    """
     # BERT also drops the replacement character, which Unicode counts among the symbols.
     return any(unicodedata.category(character)[0] in "LNPS" for character in paragraph.replace("\ufffd", ""))
 
@@ -189,9 +213,10 @@ def _gives_tokens(paragraph: str) -> bool:
 def build_texts(
     documents: Sequence[Document], tokenizer: PreTrainedTokenizerBase, *, max_length: int, seed: int | None
 ) -> Windows:
-    """Encode each segment of the documents as a window of at most `max_length` tokens, with the tokens to predict.
+    """Return each segment of the documents encoded as a window, with the tokens to predict.
 
-    seed: for the words that are masked, which also depend on the segment's id; None for a causal model, which predicts
+    max_length: most tokens of a window, special tokens included.
+    seed: seed of the words that are masked, together with the segment's id; None for a causal model, which predicts
         each next token.
     Raises `InputError` if no document has a segment.
     """
@@ -223,7 +248,7 @@ def build_texts(
 
 
 def _sentences(segment: Sample, encoding: Encoding) -> np.ndarray:
-    """Return the sentence number of each token of a segment, [token] int; -1 for a special token."""
+    """Return the sentence number of each token of a segment, from 0, [token] int; -1 for a special token."""
     import numpy as np
 
     from headtypes.data.encoding import BETWEEN

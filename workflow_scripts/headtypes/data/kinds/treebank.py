@@ -11,9 +11,9 @@ from headtypes.data.tasks import Kind, StrictRecord
 class Sentence(StrictRecord):
     """A sentence of a treebank; every tuple has one entry for each word.
 
-    words:     as they are written.
-    heads:     the number of each word's head, counted from 1; 0 for the root, of which there is one.
-    relations: the relation of each word to its head, with subtypes (`nsubj:pass`).
+    words:     words as they are written.
+    heads:     number of each word's head, counted from 1; 0 for the single root.
+    relations: relation of each word to its head, with subtypes (`nsubj:pass`).
     upos, xpos, lemmas: universal and language-specific part of speech, and lemma; empty if missing.
     """
 
@@ -26,13 +26,16 @@ class Sentence(StrictRecord):
     lemmas: tuple[str, ...]
 
     def arcs(self) -> Iterator[tuple[int, int, str]]:
-        """Yield the number of each word, of its head, and their relation."""
+        """Yield (number, number of the head, relation) for each word, counted from 1; the root's head is 0."""
         for word, (head, relation) in enumerate(zip(self.heads, self.relations, strict=True), start=1):
             yield word, head, relation
 
 
 class Treebank(Kind):
-    """Sentences with dependency trees, on which the heads' guesses are scored (Clark et al. 2019, section 4.2)."""
+    """The kind of task whose rows are sentences with dependency trees.
+
+    Heads guess the trees, and the guesses are scored (Clark et al. 2019, section 4.2).
+    """
 
     name = "treebank"
     row = Sentence
@@ -47,9 +50,9 @@ class Treebank(Kind):
 
 
 def read_sentences(path: str) -> list[Sentence]:
-    """Read the sentences of a CoNLL-U file; one without `# sent_id` is named by its number, from 1.
+    """Return the sentences of a CoNLL-U file; a sentence without `# sent_id` has its number, from 1, as its id.
 
-    Raises `InputError` with the line of a malformed one.
+    Raises `InputError` with the line of a malformed sentence.
     """
     sentences = []
     for number, block in enumerate(conllu.read_blocks(path), start=1):
