@@ -28,8 +28,8 @@ HEADS = ("model", "other", "layer", "head", "type", "other_type", "same_cluster"
 class ModelPair(NamedTuple):
     """Two models, each on one of its tasks.
 
-    relation: what `other` is to `model` if heads are the same: its `parent` or an `ancestor` on the same task, or
-        the `same model` on another task; empty for models that share no heads.
+    relation: the relation of `other` to `model`, if the two have the same heads: `parent` or `ancestor` (`model` was
+        fine-tuned from it) on the same task, or `same model` on another task. Empty for models that share no heads.
     """
 
     model: str
@@ -40,8 +40,8 @@ class ModelPair(NamedTuple):
 def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
     """Return a `ModelPair` for any two models on their tasks.
 
-    parents: from the name of a model on a task to the name of its parent on that task, or None; models: from the same
-        names to the model.
+    parents: by the name of a model on a task, the name of its parent on that task, or None.
+    models: by the name of a model on a task, the model.
     """
     pairs = []
     for first, second in combinations(parents, 2):
@@ -58,21 +58,25 @@ def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> 
 def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """Return one row for each pair of models, with the columns `PAIRS`: how alike the types of their heads are.
 
-    partitions: from the name of a model on a task to its partition.
+    partitions: by the name of a model on a task.
+
     The columns are, in percent but for the last three,
-      same_shares: heads that could keep their type if the model had as many heads of each type as the other model has;
-      same_layers: heads that could keep their type if it had as many at every depth too, a layer's depth being its
-        place between the first and the last layer, so that models of different numbers of layers compare;
-      same_type, same_cluster, adjusted_rand: as in `clustering.compare_partitions`; NaN without a relation;
-      doubtful, other_doubtful: the types whose name is doubtful in the model and in the other model.
-    Each asks for more than the one before: same_shares >= same_layers >= same_type. Raises `InputError` where related
-    models differ in layers or heads.
+    - same_shares: heads that could keep their type if the model had as many heads of each type as the other model has;
+    - same_layers: heads that could keep their type if the model had as many heads of each type at every depth, too;
+    - same_type, same_cluster, adjusted_rand: as in `clustering.compare_partitions`; NaN without a relation;
+    - doubtful, other_doubtful: types whose name is doubtful in the model and in the other model.
+    The depth of a layer is its place between the first and the last layer, so models of different numbers of layers
+    compare.
+    Always same_shares >= same_layers >= same_type. Raises `InputError` if related models differ in layers or heads.
     """
     return pd.DataFrame([_of_pair(pair, *_both(pair, partitions)) for pair in pairs], columns=list(PAIRS))
 
 
 def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `pairs_table` that compare a model with its parent, with the columns on single heads."""
+    """Return the rows of `pairs_table` that compare a model with its parent, with the columns on single heads.
+
+    The columns are model, parent, same_type, same_cluster and adjusted_rand.
+    """
     parents = pairs[pairs["relation"] == "parent"].rename(columns={"other": "parent"})
     return parents[["model", "parent", "same_type", "same_cluster", "adjusted_rand"]]
 
@@ -80,12 +84,14 @@ def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
 def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """Return one row, with the columns `TYPES`, for each pair of models and each type that either model has.
 
-    partitions: from the name of a model on a task to its partition.
-    Columns that begin with `other_` are about the other model. heads and share: number of heads of the type, and
-    percent of all heads; difference: share of the model less that of the other, in points; same_layers: percent of the
-    type's heads that lie at the same depth, NaN if a model has no such head; near, special and far: mean shares of
-    attention of the type's heads, which say whether a name means the same in both models; doubtful: whether the name
-    is doubtful.
+    partitions: by the name of a model on a task.
+
+    Columns that begin with `other_` are about the other model.
+    - heads, share: number of heads of the type, and percent of all heads;
+    - difference: share in the model less share in the other model, in points;
+    - same_layers: percent of the type's heads that lie at the same depth, NaN if a model has no head of the type;
+    - near, special, far: mean shares of attention of the type's heads; if they differ, the name means different things;
+    - doubtful: whether the name of the type is doubtful.
     """
     rows = []
     for pair in pairs:
@@ -109,8 +115,9 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """Return one row, with the columns `HEADS`, for each head of each pair of models that have the same heads.
 
-    Layers and heads are counted from 0; `doubtful` and `other_doubtful` tell whether the name of the head's type is
-    doubtful in the model and in the other. Raises `InputError` where related models differ in layers or heads.
+    Layers and heads are counted from 0. The columns `doubtful` and `other_doubtful` tell whether the name of the head's
+    type is doubtful in the model and in the other model. Raises `InputError` if related models differ in layers or
+    heads.
     """
     tables = []
     for pair in pairs:
@@ -156,10 +163,10 @@ def _of_pair(pair: ModelPair, model: Partition, other: Partition) -> dict:
 
 
 def _by_depth(model: Partition, other: Partition) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
-    """Return the types of both models, and for each model the share of its heads, [type, cell of depth].
+    """Return the types of both models, and for each model the share of its heads, [type, cell].
 
-    Depth is divided into so many cells that every layer of either model covers a whole number of cells, over which the
-    heads of the layer are spread evenly.
+    A cell is a part of the depth, of which every layer of either model covers a whole number. The heads of a layer are
+    spread evenly over its cells.
     """
     names, cells = order_types([*model.types, *other.types]), lcm(model.shape[0], other.shape[0])
     shares = []
@@ -177,8 +184,8 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
     """Return the percent of heads that keep their parent's cluster if types are permuted in each layer, [permutation].
 
-    Clusters are matched anew for each permutation, as by `clustering.match_clusters`. Raises `InputError` where the
-    models differ in layers or heads.
+    Clusters are matched anew for each permutation, as by `clustering.match_clusters`. Raises `InputError` if the models
+    differ in layers or heads.
     """
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
@@ -196,12 +203,15 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
 
 
 def type_layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
-    """Return one row for each layer of each model.
+    """Return one row for each layer of each model, with the number of heads of each type.
 
-    partitions: from a model to its partition, all by one way of clustering; parents: from a model to the checkpoint
-        from which it was fine-tuned, or None.
-    The columns are model; layer, from 0; heads_{type}, the number of the layer's heads of each type; same_cluster, the
-    percent of the layer's heads that keep the parent's cluster, NaN where no parent has a partition.
+    partitions: by model, all made by one way of clustering.
+    parents: by model, the checkpoint from which the model was fine-tuned, or None.
+
+    The columns are
+    - model, and layer, from 0;
+    - heads_{type}: number of the layer's heads of the type;
+    - same_cluster: percent of the layer's heads that keep the parent's cluster, NaN if no parent has a partition.
     """
     names = order_types(name for partition in partitions.values() for name in partition.types)
     tables = []
@@ -236,7 +246,10 @@ _COLUMNS = [
 
 
 def compared_table(pairs: pd.DataFrame, clustering: str) -> Table:
-    """Return `pairs_table` as a reader sees it, models that have the same heads first; clustering: for its title."""
+    """Return the comparison of models as pages show it, models that have the same heads first.
+
+    pairs: the result of `pairs_table`. clustering: name of the way of clustering, for the title.
+    """
     ordered = pairs.sort_values("relation", key=lambda relations: relations == "", kind="stable").head(_PAIRS)
     texts = {"doubtful": "{}", "other_doubtful": "beside: {}"}
     doubts = [

@@ -5,7 +5,12 @@ from headtypes.core.stage import Plan, Result, stage
 
 @stage(calls="comparisons.types:run")
 def compare_types(plan: Plan, model: str, partition: str) -> dict:
-    """Spec: the type that each condition leaves out, the analyses in which types are tested, and the seed."""
+    """Return the spec of the comparison of types with random heads.
+
+    left_out: by condition that leaves out one type, the type, the operation and the task.
+    tested: the analyses in which types are tested.
+    seed: of the draws of random heads.
+    """
     left_out = {
         ablation.name: {"type": type_, "operation": operation, "task": ablation.task}
         for ablation in plan.left_out(model, partition)

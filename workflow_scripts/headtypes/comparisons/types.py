@@ -28,12 +28,13 @@ _BLOCK = 2**20
 
 
 class Place(NamedTuple):
-    """The place of a type's value among the values of random heads; NaN if there are none.
+    """The place of a type's value among the values of random heads; NaN without random values.
 
     random, random_low, random_high: mean of the random values, and their 2.5 and 97.5 % quantiles.
     rank: rank of the value among the random values and itself, from the largest; equal random values come before it.
-    p: two-sided p of the permutation test: twice the share of values, the type's among them, that are at least as
-        large, or at least as small if that share is less; at most 1. draws: number of random values.
+    p: two-sided p of the permutation test, at most 1. The value is twice the smaller of two shares of values, the
+        type's value among them: those at least as large, and those at least as small.
+    draws: number of random values.
     """
 
     random: float
@@ -47,9 +48,10 @@ class Place(NamedTuple):
 def draw_heads(
     own: Bool[np.ndarray, "layer head"], draws: int, seed: int
 ) -> Iterator[Bool[np.ndarray, "draw layer*head"]]:
-    """Yield blocks of random sets of heads that have as many heads in each layer as a type.
+    """Yield blocks of random sets of heads that have as many heads in each layer as a type, [draw, layer * head].
 
-    own: whether each head is of the type; draws: number of sets in all blocks.
+    own: whether each head is of the type.
+    draws: number of sets in all blocks.
     """
     rng, rows = np.random.default_rng(seed), max(1, _BLOCK // own.size)
     for start in range(0, draws, rows):
@@ -59,7 +61,7 @@ def draw_heads(
 
 
 def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> Place:
-    """Return the place of a type's value among values of random heads (Phipson and Smyth 2010: p is never zero)."""
+    """Return the place of a type's value among values of random heads; p is never zero (Phipson and Smyth 2010)."""
     drawn = drawn[~np.isnan(drawn)]
     if np.isnan(value) or not len(drawn):
         return Place(np.nan, np.nan, np.nan, None, np.nan, len(drawn))
@@ -90,9 +92,12 @@ _HIDDEN = ("smallest", "largest")
 class LeftOut(NamedTuple):
     """Answers of a model without the heads of one type, and without as many random heads of the same layers.
 
-    type, operation, task: the type, the operation on its heads, and the task that is answered.
-    controls: scores of each draw of random heads and question (`evaluation.evaluate_controls`); scores: scores of each
-        question without the type; baseline: scores of each question with all heads.
+    type: name of the type.
+    operation: the operation on the type's heads.
+    task: the task whose inputs are answered.
+    controls: scores of each draw of random heads and each question (`evaluation.evaluate_controls`).
+    scores: scores of each question without the type.
+    baseline: scores of each question with all heads.
     """
 
     type: str
@@ -112,22 +117,23 @@ def compare_types(
     seed: int,
     draws: int = DRAWS,
 ) -> pd.DataFrame:
-    """Compare each type of a partition, in each analysis, with random sets of as many heads of the same layers.
+    """Return each type of a partition, in each analysis, beside random sets of as many heads of the same layers.
 
-    measures: numbers of a set of heads. left_out: conditions that leave out one type each and have random controls.
-    tested: the analyses in which types are tested; in other analyses they are described.
+    measures: numbers of a set of heads, each with a function that computes the number from the set.
+    left_out: conditions that leave out one type each and have random controls.
+    tested: the analyses in which types are tested; types are described in all other analyses.
     seed: of the draws; the random heads of a type are the same in all analyses.
     draws: the least number of random sets; there are more if the correction would leave no comparison significant.
 
-    Return one row for each type and number, with the columns
-      type, doubtful (whether the type's name is doubtful), heads;
-      analysis (its name in the registry), task, quantity, statistic (how the values of the heads become one);
-      value; low, high: its interval over samples or questions, empty without samples or with too few;
-      random, random_low, random_high, rank, p, draws: as in `Place`; p_holm: p corrected by Holm's procedure; both for
-        the rows of tested analyses that are shown, empty for other rows and for `left_out`, which has no ranks either;
-      overlap: mean share of the random heads that are of the type themselves.
-    Shares of attention are 0 to 1, entropies and divergences in nats, accuracies and drops in percent or points, rises
-    of a loss in nats per token.
+    The table has one row for each type and number, with the columns
+    - type, doubtful (whether the type's name is doubtful), heads (number of heads);
+    - analysis (its name in the registry), task, quantity, statistic (how the values of the heads become one);
+    - value; low, high: its interval over samples or questions, empty without samples or with too few;
+    - random, random_low, random_high, rank, p, draws: as in `Place`; p_holm: p corrected by Holm's procedure;
+    - overlap: mean share of the random heads that are of the type themselves.
+    Both p and p_holm are known for the rows of tested analyses that the figure shows, and empty elsewhere. Rows from
+    `left_out` have neither p nor rank. Shares of attention are 0 to 1, entropies and divergences in nats, accuracies
+    and drops in percent or points, rises of a loss in nats per token.
     """
     compared = len(partition.types) * sum(measure.statistic not in _HIDDEN for measure in measures)
     draws = max(draws, _DRAWS_EACH * compared)
@@ -153,10 +159,11 @@ def compare_types(
 
 
 def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a table of `compare_types` that the figure shows.
+    """Return the rows of the table that the figure shows.
 
-    The figure leaves out the smallest and the largest head, and rows that repeat others, as UD's relations repeat
-    Stanford's.
+    table: the result of `compare_types`.
+    The smallest and the largest head are left out, and so are rows that repeat other rows, as relations of Universal
+    Dependencies repeat Stanford's.
     """
     of_relations = table["analysis"] == "relations"
     derived = of_relations & table["quantity"].str.endswith("(stanford)")
@@ -173,9 +180,12 @@ read_compared_types = table_reader("holds no types beside random heads", COLUMNS
 def _beside(
     measures: Sequence[Measure], values: Sequence[float], own: np.ndarray, drawn: Iterable[np.ndarray]
 ) -> list[dict]:
-    """Return, for each measure, the fields of `Place`, and `overlap`: the share of drawn heads that are of the type.
+    """Return, for each measure, the fields of `Place`, and `overlap`: the mean share of drawn heads that are of the
+    type.
 
-    values: the type's value of each measure; own: whether each head is of the type; drawn: blocks of `draw_heads`.
+    values: the type's value of each measure.
+    own: whether each head is of the type.
+    drawn: blocks of `draw_heads`.
     """
     of_blocks, overlaps = [], []
     for sets in drawn:
@@ -194,9 +204,9 @@ def _row(names: Sequence[str], value: float, low: float, high: float) -> dict:
 
 
 def _cost_rows(cost: LeftOut) -> Iterator[dict]:
-    """Yield a row for each metric: its drop without the type, on the questions that were answered without random heads.
+    """Yield a row for each metric: the drop without the type, on the questions that were answered without random heads.
 
-    The rows have no p, since random heads of the same layers have most heads in common with the type, and are few.
+    The rows have no p, since the sets of random heads are few and have most heads in common with the type.
     """
     metrics, lost, own_lost, sizes = lost_answers(cost.controls, cost.scores, cost.baseline)
     for metric, of_draws, of_own in zip(metrics, lost, own_lost, strict=True):
@@ -215,10 +225,11 @@ def compare_files(
     tested: Collection[str],
     seed: int,
 ) -> pd.DataFrame:
-    """Read files, and return `compare_types` of them. Raises `InputError` that names a damaged file.
+    """Return the result of `compare_types`, from files. Raises `InputError` that names a damaged file.
 
-    files: {analysis: {task: path}}, in the order of the rows. left_out: for each condition, its type, operation and
-        task, and the paths of the scores with random heads left out, with the type left out, and of the baseline.
+    files: {analysis: {task: path}}, in the order of the rows.
+    left_out: for each condition, its type, operation and task, and three paths: scores with random heads left out,
+        scores with the type left out, and scores of the baseline.
     """
     types = {name: (partition.type_of == name).ravel() for name in partition.types}
     measures = []
@@ -252,15 +263,11 @@ _TITLE_OF_LOSS = "rise of the loss without the heads (nats)"
 
 
 class _Line(NamedTuple):
-    """A row of the figure: its name, and for each type a row of the table."""
-
     name: str
     cells: Mapping[str, pd.Series]
 
 
 class _Group(NamedTuple):
-    """Rows of the figure that are about one analysis of one task."""
-
     analysis: str
     task: str
     lines: list[_Line]
@@ -277,9 +284,10 @@ class _Group(NamedTuple):
 
 @styled
 def compared_types_figure(table: pd.DataFrame, partition: Partition, projections: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw a cell for every type and analysis, shaded by where the type lies among random heads.
+    """Draw a cell for every type and analysis, shaded by the place of the type's value among random heads.
 
-    table: of `compare_types`; projections: {task: table of places of heads} (`divergence.projection.project_heads`).
+    table: the result of `compare_types`.
+    projections: by task, places of heads in two dimensions (`divergence.projection.project_heads`).
     """
     groups = [
         _Group(analysis, task, lines)
@@ -329,10 +337,6 @@ def _height(group: "_Group") -> float:
 
 
 def _draw_column(axes: Axes, column: Sequence[_Group], partition: Partition, width: float, tall: float) -> None:
-    """Draw groups of rows one below the other, on axes in inches from the left and from the top.
-
-    width, tall: of the axes, in inches.
-    """
     axes.set(xlim=(0, width), ylim=(tall, 0))
     axes.axis("off")
     # The last of the names, at an angle, needs room at the right.
@@ -371,9 +375,10 @@ def _draw_cell(axes: Axes, x: float, y: float, cell: float, row: pd.Series) -> N
 
 
 def shade_of(row: Mapping) -> tuple[int, int]:
-    """Return whether a type has more (1) or less (-1) than random heads, and how sure this is (0 to 2).
+    """Return whether a type has more (1) or less (-1) than random heads, and how sure the difference is (0 to 2).
 
-    2: p, corrected for all comparisons, is below .05. 1: p, uncorrected, is below .01. row: of `compare_types`.
+    row: a row of the result of `compare_types`.
+    2: p, corrected for all comparisons, is below .05. 1: p, uncorrected, is below .01. (0, 0) stands for neither.
     """
     side = 1 if row["value"] > row["random"] else -1
     if row["p_holm"] < ALPHA:

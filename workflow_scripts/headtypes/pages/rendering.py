@@ -18,10 +18,11 @@ _HERE = Path(__file__).parent
 def render(
     template: str, values: Mapping[str, Any], provenance: Mapping, *, styles: Iterable[str], scripts: Iterable[str]
 ) -> str:
-    """Render a page as HTML; everything that comes from data is escaped.
+    """Return a page as HTML, in which everything that comes from data is escaped.
 
-    template, styles, scripts: paths relative to this module. The page's policy lets no other script run.
-    values: of the template's names, to which style, script, their hashes and the provenance are added.
+    template, styles, scripts: paths relative to this module.
+    values: by name in the template; style, script, their hashes and the provenance are added.
+    The page's policy lets no script run but the given scripts.
     """
     style, script = ("".join((_HERE / name).read_text("utf-8") for name in names) for names in (styles, scripts))
     environment = Environment(

@@ -133,9 +133,6 @@ class _Judged(NamedTuple):
 
 
 def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
-    """Yield rows about models that differ in a random seed alone: the verdict on each claim, and the mean of each
-    value.
-    """
     of_claims = [judged_together(verdicts) for verdicts in zip(*(one.verdicts for one in several), strict=True)]
     for row, verdict in zip(_claim_rows(several[0].subject, of_claims), of_claims, strict=True):
         means = [] if verdict.deciding is None else [verdict.findings[verdict.deciding]]

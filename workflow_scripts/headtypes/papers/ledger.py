@@ -110,7 +110,6 @@ def _read(path: StrPath) -> pd.DataFrame:
 
 
 def _changed(readings: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of further readings whose verdict or numbers differ from those under the config's own reading."""
     about = ["model", "partition", "id"]
     own = readings[readings["reading"] == OWN_READING].set_index(about)[_SAME]
     further = readings[readings["reading"] != OWN_READING]

@@ -168,8 +168,6 @@ class Finding:
         return f"the same for limits {over} {two_decimals(end)}"
 
     def _same_on_scale(self, scale: Scale) -> str:
-        """Return in words the numbers from 0 to 100 around the number of the scale that give the same verdict."""
-
         def differs(other: int) -> bool:
             return replace(self, measured=scale.measured(other)).verdict != self.verdict
 

@@ -67,10 +67,13 @@ def seen(
 ) -> dict:
     """Return the data of a model's atlas (`gather`), with the attention of its heads on one text or pair of texts.
 
-    read: a function of the encoded text and reducers of attention that returns the reducers' results; norms are shown
-        where it can give them. files: the model's results, as in `gather`. features: `distance_bins` and `first_token`
-        of `read_distance`.
-    Raises `InputError` where a head's attention is not finite, or does not sum to one.
+    encoded: the text or pair as tokens.
+    read: a function of the encoded text and of reducers of attention (objects that compute a result from attention)
+        that returns the results. Norms are shown if the function can read norms.
+    tokenizer: of the model.
+    files: the model's results, as in `gather`.
+    features: `distance_bins` and `first_token` of `read_distance`.
+    Raises `InputError` if a head's attention is not finite, or does not sum to one.
     """
     bins, of_first = features["distance_bins"], features.get("first_token", True)
     reducers = [Maps(), DistanceFeatures(encoded.kinds, of_first and lacks_cls(encoded.kinds))]
@@ -90,7 +93,9 @@ def seen(
 class Answer(NamedTuple):
     """The answer of a model to a text: candidates, such as words, and a number for each.
 
-    values: [candidate], from 0 to 1 or in `unit`; name: a function from a candidate's index to the candidate's text.
+    title: what is answered, in words.
+    values: [candidate], from 0 to 1, or in `unit`.
+    name: a function from a candidate's index to the candidate's text.
     """
 
     title: str
@@ -99,10 +104,10 @@ class Answer(NamedTuple):
     unit: str = ""
 
     def beside(self, whole: "Answer") -> dict:
-        """Set the likeliest candidates beside their values in the whole model.
+        """Return the likeliest candidates of this answer and of another one, as title, unit and rows.
 
         whole: the same model's answer with all of its heads.
-        Returns title, unit, and rows: a candidate's text, its value in the whole model, and its value here.
+        A row is a candidate's text, its value with all heads, and its value in this answer.
         """
         best = {top for values in (whole.values, self.values) for top in np.argsort(-values.numpy())[:_SHOWN].tolist()}
         order = sorted(best, key=lambda candidate: -whole.values[candidate])
@@ -111,12 +116,13 @@ class Answer(NamedTuple):
 
 
 class Live:
-    """A loaded model, and its answers to texts with some heads off. It is not safe in several threads at once."""
+    """A loaded model that answers texts with some heads off. An object is not safe in several threads at once."""
 
     def __init__(self, record: ModelRecord, files: ResultFiles, *, precision: str, **features: int | bool):
         """Load the model with the head that its weights were saved with, if any.
 
-        files: the model's results, as in `gather`; features: `distance_bins` and `first_token` of `read_distance`.
+        files: the model's results, as in `gather`.
+        features: `distance_bins` and `first_token` of `read_distance`.
         """
         self.record, self._files, self._features = record, files, features
         named = record.architectures or ()
@@ -131,7 +137,10 @@ class Live:
         self._text = lru_cache(maxsize=1)(self._read_whole)
 
     def page(self, first: str | None = None, second: str | None = None) -> dict:
-        """Return the data of a page, with the model's answer to a text or a pair; without a text, to an example."""
+        """Return the data of a page (`gather`), with the model's answer to a text or a pair of texts.
+
+        first, second: the texts; if `first` is None, an example is taken.
+        """
         beginning = _BEGINNINGS.get(self._head, ("", _EXAMPLE, None))
         asks, *example = (text and text.format(mask=self._tokenizer.mask_token) for text in beginning)
         first, second = example if first is None else (first, second)
@@ -140,13 +149,13 @@ class Live:
         return {**read, "live": live}
 
     def read(self, first: str, second: str | None, off: Sequence[str], files: ResultFiles | None = None) -> dict:
-        """Return the data of the page for a text, or two, computed while some heads are off.
+        """Return the data of the page (`gather`) for a text or a pair of texts, read while some heads are off.
 
-        off: heads whose output is zero, as `layer-head` from 1; files: the model's results, as in `gather`. The
-            attention of a head that is off is shown as it would be; later layers read a stream to which that head adds
-            nothing.
-        The key `answers` has the model's answers beside those of the whole model.
-        Raises `InputError` where the text is empty, or the model has no such head.
+        off: heads whose output is zero, as `layer-head` from 1.
+        files: the model's results, as in `gather`.
+        The key `answers` holds the model's answers beside the answers with all heads. A head that is off keeps its
+        attention in the data, but adds nothing to what later layers read. Raises `InputError` if the text is empty, or
+        the model has no head of a name in `off`.
         """
         sample, encoded, whole = self._text(first, second or None)
         answers: list[Answer] = []
@@ -167,7 +176,6 @@ class Live:
         return sample, encoded, self._pass(sample, encoded, [], [])
 
     def _pass(self, sample: Sample, encoded: Encoded, off: Sequence[str], reducers: Sequence[Reducer]) -> list[Answer]:
-        """Run the model once over a text, while reducers read its attention, and return its answers."""
         model, what = self._model, f"{self.record.name} on {NAME}"
         without_types = np.full((self.record.layers, self.record.heads), None, dtype=object)
         operations = operations_by_head(without_types, dict.fromkeys(off, "zero"), "off")
@@ -192,7 +200,6 @@ class Live:
         return answers
 
     def _answers(self, output: Any, sample: Sample, ids: list[int]) -> list[Answer]:
-        """Return the model's answers to one text or pair. Raises `InputError` where a number is not finite."""
         if self._head == "question_answering":
             return self._spans(output, sample, len(ids)) if sample.second else []
         logits = None if self._head is None else _finite(output.logits[0])
@@ -213,7 +220,11 @@ class Live:
         return []
 
     def _spans(self, output: Any, sample: Sample, length: int) -> list[Answer]:
-        """Score the spans of the second text: start logit plus end logit (Devlin et al. 2019, section 4.2)."""
+        """Return the answer with a probability for each span of the second text; no answer if no span is possible.
+
+        The score of a span is its start logit plus its end logit (Devlin et al. 2019, section 4.2). The probabilities
+        are the softmax of the scores.
+        """
         cut = {"truncation": "only_second", "max_length": length}
         read = self._tokenizer(sample.first, sample.second, **cut, return_offsets_mapping=True)
         in_text = torch.tensor([sequence == 1 for sequence in read.sequence_ids(0)])
@@ -244,7 +255,10 @@ _LENGTH = re.compile("[0-9]{1,6}")
 
 
 class Request(BaseModel):
-    """The question that a page sends to the server: texts, and the heads that are off."""
+    """The question that a page sends to the server: one or two texts, and the heads that are off.
+
+    off: heads as `layer-head`, from 1.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -254,7 +268,7 @@ class Request(BaseModel):
 
 
 class LiveServer(ThreadingHTTPServer):
-    """A server of the page of one model. It answers questions one after the other."""
+    """A server of the page of one model, on this machine alone. The server answers questions one after the other."""
 
     daemon_threads = True
 
@@ -265,7 +279,6 @@ class LiveServer(ThreadingHTTPServer):
         super().__init__((LOOPBACK, port), _Handler)
 
     def handle_error(self, request, client_address) -> None:
-        """Print errors, except those of a browser that closed its connection."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
@@ -306,7 +319,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, "application/json", json.dumps(read, allow_nan=False))
 
     def log_message(self, *_) -> None:
-        """Print nothing: the texts that a user types are private."""
+        """Print nothing, since the texts that a user types are private."""
 
     def _is_own(self, path: str) -> bool:
         host, origin = (self.headers[name] or "" for name in ("Host", "Origin"))

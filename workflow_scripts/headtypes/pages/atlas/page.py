@@ -43,16 +43,21 @@ def gather(
     conditions: Mapping[str, Mapping[str, str]],
     first_token: bool = True,
 ) -> dict:
-    """Gather the data of a model's atlas, as JSON can hold them; heads are listed layer by layer.
+    """Return the data of a model's atlas, as JSON can hold them; heads are listed layer by layer.
 
-    maps: the attention maps of each task's samples, the most important task first. As many of each task are kept as of
-        any other, up to `SAMPLES` in all, while the page stays small.
-    files: names (tasks or partitions) and paths by kind of result: features (of one task), partitions (first the one
-        whose types are shown first), parents (partitions of the model's parent; each name begins with that of the
-        model's own partition), stability, intervals, own (by analysis, model and task), and the results of each
-        analysis by their names. Any kind may be absent.
+    maps: (task, attention maps of its samples), the most important task first. Each task keeps as many samples as any
+        other task, up to `SAMPLES` in all, as long as the page stays small.
+    files: by kind of result, (task or partition, path) pairs; any kind may be absent.
     conditions: {type or head: operation} of each condition in the intervals.
     distance_bins, first_token: as in `read_distance`.
+
+    Kinds of result are
+    - features: of one task;
+    - partitions: first the partition whose types are shown first;
+    - parents: partitions of the model's parent, under names that begin with the name of the model's own partition;
+    - stability, intervals;
+    - own: results of users' analyses, by (analysis, model, task);
+    - the results of each analysis, by the name of the result.
     Raises `InputError` that names a damaged file.
     """
     samples, packed = _samples(maps)
@@ -134,10 +139,11 @@ def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[
 def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bins: int, first_token: bool) -> dict:
     """Return the distance features of every head with the names of their columns, as JSON can hold them.
 
-    features: [head, column]; lengths: tokens of each sample; first_token: whether the column of `[CLS]` holds the
-        attention to the first token.
-    The key `short` has the number of samples with no more tokens than distance bins, and `empty` the bins in which no
-    two tokens of any sample are.
+    features: [head, column].
+    lengths: number of tokens of each sample.
+    first_token: whether the column of `[CLS]` holds the attention to the first token.
+    The key `short` has the number of samples with no more tokens than distance bins. The key `empty` has the bins in
+    which no two tokens of any sample are.
     """
     others = ["first" if first_token and name == "cls" else name for name in SELF_AND_SPECIAL]
     reached = {bin for length in set(map(int, lengths)) for bin in np.arange(1, length) * distance_bins // length}
@@ -165,8 +171,11 @@ def of_each_task(analysis: Analysis, files: ResultFiles) -> Iterator[tuple]:
 def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
     """Return the drop of each metric under each condition of a partition, with its 95 % interval.
 
-    path: of the partition's intervals; conditions: {type or head: operation} of each. Left out are conditions that
-        change nothing, and those evaluated under a further reading of the paper.
+    path: of the partition's intervals.
+    conditions: {type or head: operation} of each condition.
+
+    An item has the keys partition, condition, operations and drops (metric, drop, low, high). Conditions that change
+    nothing, and those evaluated under a further reading of the paper, are left out.
     """
     table = read_intervals(path)
     metrics = [metric for metric in METRICS.values() if f"drop_{metric.name}" in table]
@@ -183,9 +192,11 @@ def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str
 
 
 def named_heads(files: ResultFiles, heads: int) -> list[dict]:
-    """List the heads that are best at a relation or mention: index, a phrase, the score, and its lead over an offset.
+    """Return the heads that are best at a relation or mention, each as a mapping.
 
-    heads: their number in a layer.
+    heads: number of heads in a layer.
+    The keys are head (index over all layers), name (a phrase), value (the score), and above (score less that of an
+    offset).
     """
     names = {}
     for analysis in filter(lambda analysis: analysis.best, ANALYSES):
@@ -203,7 +214,11 @@ def _interval(row: Mapping, name: str) -> dict:
 
 
 def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> Column:
-    """Return the column with the type of each head; of_parent: in the model that this one was fine-tuned from."""
+    """Return the column of the atlas with the type of each head.
+
+    name: name of the partition.
+    of_parent: whether the partition is of the model's parent, from which the model was fine-tuned.
+    """
     styles = type_styles(partition.types)
     categories = [
         {"name": type_, "colour": styles[type_].colour, "doubtful": type_ in partition.doubtful}
@@ -230,7 +245,10 @@ def share_columns(partition: Partition) -> list[Column]:
 
 
 def stability_columns(name: str, path: StrPath) -> list[Column]:
-    """Return the percent of clusterings of random halves that give a head its type; name: of the partition."""
+    """Return columns with the percent of clusterings of random halves that give a head its type.
+
+    name: name of the partition. path: of its file of stability.
+    """
     with undamaged(path, "does not say how stable types are"):
         stability = read_json(path)
         return [
@@ -248,15 +266,16 @@ def stability_columns(name: str, path: StrPath) -> list[Column]:
 
 
 def pack(numbers: bytes) -> str:
-    """Compress bytes to base64; equal bytes give equal text."""
+    """Return bytes as compressed text in base64; equal bytes give equal text."""
     return base64.b64encode(gzip.compress(numbers, compresslevel=6, mtime=0)).decode()
 
 
 def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
-    """Pack attention in 8 bits a number, within 1/510 of the largest number of its row.
+    """Return attention packed in 8 bits a number, within 1/510 of the largest number of its row.
 
-    Returns the largest number of each row, uint16 little-endian in units of 1/65535, then a byte for each number: its
-    share of that largest number, in units of 1/255. Rounding the largest number adds at most 1/131070 to the error.
+    The bytes begin with the largest number of each row, uint16 little-endian in units of 1/65535. Then follows a byte
+    for each number: its share of the largest number, in units of 1/255. Rounding the largest number adds at most
+    1/131070 to the error.
     """
     largest = attention.max(axis=-1)
     scale = np.rint(largest * _SCALES)
@@ -266,7 +285,10 @@ def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
 
 
 def pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
-    """Pack lengths of what tokens hand over: uint16 little-endian, in units of 1/65535 of the head's largest."""
+    """Return the lengths of the vectors that tokens hand over through each head, packed in 16 bits a number.
+
+    A number is uint16 little-endian, in units of 1/65535 of the head's largest length.
+    """
     largest = lengths.max(axis=-1, keepdims=True)
     return np.rint(lengths / np.where(largest > 0, largest, 1) * _SCALES).astype("<u2").tobytes()
 
@@ -274,7 +296,7 @@ def pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
 def pack_divergence(divergence: Float[np.ndarray, "head head"]) -> tuple[str, float]:
     """Return the divergences between heads as text, and the largest divergence, in nats.
 
-    The text holds each divergence as uint16 little-endian, in units of 1/65535 of the largest.
+    The text holds each divergence as uint16 little-endian, in units of 1/65535 of the largest divergence.
     """
     largest = float(divergence.max())
     levels = np.rint(divergence / (largest or 1) * _SCALES)
@@ -288,11 +310,13 @@ PAGES = [("All results", "../index.html"), ("Words on these pages", "../index.ht
 
 
 def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]] = ()) -> str:
-    """Write the atlas as one HTML page.
+    """Return the atlas as one HTML page.
 
-    data: as `gather` returns them; links: names of other pages, and their paths relative to this one.
-    The page's policy allows its own style and script, by their digests, and no request; the page of a live model may
-    ask its server. The data stand in it as JSON that is only read.
+    data: the result of `gather`.
+    links: names of other pages, and their paths relative to this page.
+
+    The page holds its data as JSON. The page's policy admits its own style and scripts, by their digests, and no
+    request; only the page of a live model may ask its server.
     """
     is_live = "live" in data
     scripts = [f"atlas/assets/{name}.js" for name in _SCRIPTS]

@@ -22,15 +22,15 @@ SHOWN = {
 
 
 def tasks_with_maps(plan: Plan, model: str) -> list:
-    """List the plan's features of a model, one for each task, first those of the task that the model answers."""
+    """Return the plan's features of a model, one for each task, first those of the task that the model answers."""
     entries = [entry for entry in plan.features if entry.model == model]
     return sorted(entries, key=lambda entry: entry.task != plan.config.models[model].evaluate)
 
 
 def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
-    """Return the plan's entries for one kind of result (a key of `SHOWN`) of a model, by task or partition.
+    """Return the plan's entries for one kind of result of a model, by task or partition, in the order of the atlas.
 
-    First come those that the atlas shows first.
+    kind: a key of `SHOWN`.
     """
     tasks = tasks_with_maps(plan, model)
     if kind == "features":
@@ -55,7 +55,7 @@ def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
 
 
 def models(plan: Plan) -> list[str]:
-    """List the models that have an atlas: those with a result that an atlas shows."""
+    """Return the models that have an atlas: those with a result that an atlas shows."""
     measured = {entry.model for entry in plan.features}
     measured |= {entry.model for of in ANALYSES if of.in_atlas and of.files for entry in of.files[0].of(plan)}
     return [model for model in plan.models if model in measured]

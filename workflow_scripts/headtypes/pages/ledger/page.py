@@ -20,9 +20,11 @@ _OF_CELL = ["paper", "id", "model", "family", "subject", "reading", "verdict", "
 
 
 def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, provenance: Mapping) -> str:
-    """Write the ledger as one HTML page.
+    """Return the ledger as one HTML page.
 
-    ledger, claims, together: as `ledger_table`, `over_models` and `together_table` return them.
+    ledger: the result of `ledger_table`, a row for each claim in each model.
+    claims: the result of `over_models`, a row for each claim.
+    together: the result of `together_table`.
     """
     cells = _cells(ledger)
     strips = cells.groupby(CLAIM, sort=False)["verdict"].agg(lambda verdicts: list(_runs(verdicts)))
@@ -55,10 +57,12 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, 
 
 
 def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
-    """Return how often a claim holds, as shares of the verdicts that decide it, and in words over models.
+    """Return how often a claim holds, by name of a column of the page.
 
-    claim: a row of `over_models`. A share is empty where no verdict decides; the words have an interval where there are
-    enough families of models.
+    claim: a row of `over_models`.
+    - share_of_cells, share_of_models: share of verdicts, among those that hold or fail, that hold; empty without any;
+    - in_models: the counts, in words;
+    - of_models: in words, the interval of the share of models, if there are enough families of models.
     """
     few = "1 family" if claim["families"] == 1 else f"{claim['families']} families"
     of_models = (

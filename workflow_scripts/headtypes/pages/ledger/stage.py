@@ -13,7 +13,10 @@ def comparisons(plan: Plan) -> dict[str, str]:
 
 
 def inputs(plan: Plan) -> dict[str, dict[str, str]]:
-    """Return the paths of the verdicts on each paper's claims, and of those under further readings, by paper."""
+    """Return the paths of the verdicts on each paper's claims, and of those under further readings.
+
+    The keys are `comparisons` and `readings`, and each value has paths by paper.
+    """
     compared = comparisons(plan)
     return {
         "comparisons": compared,

@@ -40,7 +40,10 @@ _ELSEWHERE = "what another model would give"
 
 
 class Mark(NamedTuple):
-    """A line in a card's picture: dot, tick, and a bar from low to high, in percent of its width."""
+    """A line in the picture of a card: a dot, a tick, and a bar from low to high, in percent of the picture's width.
+
+    label: name of the line. text: the value in words.
+    """
 
     label: str
     text: str
@@ -50,12 +53,16 @@ class Mark(NamedTuple):
 
 
 class Card(NamedTuple):
-    """A question about the types of a model, and its answer.
+    """A question about the types or heads of a model, and its answer.
 
-    says: the answer in a sentence; number: the value that decides, with its interval; why: how the answer is decided.
-    marks: lines of the picture; ends: what stands at the left and the right end of each; key: the legend of the
-        picture.
-    files: results that decide, relative to the page.
+    answer: one of `ANSWERS`.
+    says: the answer in a sentence.
+    number: the value that decides, with its interval.
+    why: how the answer is decided.
+    marks: lines of the picture.
+    ends: labels at the left and the right end of the picture.
+    key: legend of the picture.
+    files: paths of results that decide, relative to the page.
     """
 
     question: str
@@ -74,7 +81,12 @@ class Card(NamedTuple):
 
 
 class Company(NamedTuple):
-    """Costs of heads in random company, how well they add up, and types held against the costs."""
+    """The results of sets of random heads that were left out together from one model.
+
+    costs: cost of each head (`read_costs`).
+    fit: quality of the sum of these costs (`read_fit`).
+    labels: types tested against the costs (`read_labels`).
+    """
 
     costs: pd.DataFrame
     fit: Mapping
@@ -84,8 +96,10 @@ class Company(NamedTuple):
 class Answers(NamedTuple):
     """The pictures, cards and files of one partition.
 
-    name: model and partition, in words; sentences: further findings. figures: paths of the PNG and the PDF, and files:
-        paths of tables, by what they hold and relative to the page.
+    name: model and partition, in words.
+    sentences: further findings.
+    figures: paths of the PNG and the PDF, by what the figure shows.
+    files: paths of tables, by what the tables hold. All paths are relative to the page.
     """
 
     model: str
@@ -108,10 +122,11 @@ class Answers(NamedTuple):
 
 
 def types_answer(gaps: Collection[Measured]) -> str:
-    """Answer whether there are gaps between heads, from the dips of `measured_gaps`: yes where all are above 0.
+    """Return whether there are gaps between heads: YES if all dips are above 0, NO if a dip is below 0, else UNDECIDED.
 
-    The answer is no where a dip is below 0; as one of several is so by chance more often, p times their number has to
-    be small.
+    gaps: the dips of `measured_gaps`, with their intervals.
+    Among several dips one is below 0 by chance more often. For NO, the p-value times the number of dips has to be below
+    0.05.
     """
     if any(it.high < 0 and len(gaps) * it.p_value(0) < ALPHA for it in gaps):
         return NO
@@ -127,7 +142,8 @@ def number_answer(k: int, chosen: Sequence[int | None]) -> str:
 def types_card(partition: Partition, stability: dict | None, files: Sequence[str]) -> Card:
     """Return the card that says whether there are types.
 
-    stability: of `measure_types`; None for a partition that no clustering made.
+    stability: the result of `measure_types`; None for a partition that no clustering made.
+    files: paths of results that decide, relative to the page.
     """
     question = "Are there types?"
     if stability is None or stability["gaps"] is None:
@@ -169,8 +185,10 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
 def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: Sequence[str]) -> Card:
     """Return the card that says how many types there are.
 
-    k: types of the partition; chosen: the number that each criterion chooses. Both are None for a partition that no
-        clustering made.
+    k: number of types in the partition.
+    chosen: number of types that each criterion chooses, or None for no choice. Both k and chosen are None for a
+        partition that no clustering made.
+    files: paths of results that decide, relative to the page.
     """
     if k not in COUNTS or chosen is None:
         return Card("How many?", UNMEASURED, "", "", _NOT_COMPARED)
@@ -206,10 +224,12 @@ def matter_card(
     left_out: TypeCosts | None,
     files: Sequence[str],
 ) -> Card:
-    """Return the card that says whether single heads, or types, cost more than others.
+    """Return the card that says whether single heads cost more than other heads of their layers.
 
-    name: of the partition; company: of the model, None where no sets of heads were left out; left_out: the cost of each
-        type left out by itself.
+    name: of the partition, whose types are also compared by their costs.
+    company: of the model; None if no random sets of heads were left out.
+    left_out: the cost of each type left out by itself, or None.
+    files: paths of results that decide, relative to the page.
     """
     question = "Do single heads matter?"
     if company is None:
@@ -266,7 +286,6 @@ def matter_card(
 
 
 def _wholes(left_out: TypeCosts | None, partition: Partition, costs: pd.DataFrame, fit: Mapping) -> Iterator[str]:
-    """Yield a sentence on the cost of each type left out whole, beside the sum of the costs of its heads."""
     if left_out is None:
         return
     about = left_out.metric

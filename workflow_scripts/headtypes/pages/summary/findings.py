@@ -37,8 +37,11 @@ _FINDING = re.compile(
 class Judged:
     """The verdicts on a paper's claims for one model, under one partition or on one task.
 
-    values: our values of the paper's numbers, by id; table: the claims with a verdict, in brief; file: the part of a
-        page that has all verdicts with their reasons, relative to the page of results.
+    other: name of the partition or task.
+    claims: rows of the comparison, a row for each claim.
+    values: our values of the paper's numbers, by id.
+    table: the claims with a verdict, in brief.
+    file: link, relative to the page of results, to the section with all verdicts and their reasons.
     """
 
     model: str
@@ -54,7 +57,7 @@ class Judged:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """Return the number of claims with each verdict, by what claims rest on, first the paper's words."""
+        """The number of claims with each verdict, {basis in words: {verdict: number}}, stated claims first."""
         of_basis = {basis: self.claims["verdict"][self.claims["basis"] == basis] for basis in BASES}
         return {
             BASES[basis]: verdict_counts(verdicts)
@@ -64,7 +67,7 @@ class Judged:
 
     @property
     def corrected(self) -> str:
-        """Say how many stated claims hold and fail after correction; empty where none has an interval."""
+        """In words, how many stated claims hold and fail after correction; empty if none has an interval."""
         stated = self.claims[self.claims["basis"] == "stated"]["verdict_holm"].dropna()
         counts = verdict_counts(stated)
         known = counts[HOLDS] + counts[FAILS] + counts[OPEN]
@@ -76,15 +79,17 @@ def verdict_counts(verdicts: pd.Series) -> dict[str, int]:
 
 
 def counted(verdict: str, number: int) -> str:
-    """Say how many claims have a verdict, such as "2 hold"."""
+    """Return in words how many claims have a verdict, such as "2 hold"."""
     plural = {HOLDS: "hold", FAILS: "fail"}
     return f"{number} {plural.get(verdict, verdict) if number != 1 else verdict}"
 
 
 def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judged]:
-    """List the verdicts on each model under one partition or task, first the list with the most verdicts.
+    """Return the verdicts on each model under one partition or task, first the model with the most verdicts.
 
-    comparison: a paper's `comparison.csv`; key: the column `partition` or `task`; file: its path relative to the page.
+    comparison: the contents of a paper's `comparison.csv`.
+    key: the column `partition` or `task`.
+    file: path of `comparison.csv`, relative to the page.
     """
     subjects = [
         _judged(str(model), str(other), rows, file)
@@ -119,9 +124,10 @@ def _judged(model: str, other: str, rows: pd.DataFrame, file: str) -> Judged:
 
 
 def _deciding(reason: str, value: float) -> tuple[str, str, str]:
-    """Read the quantity that decides a claim, its limit, and the sign of few units from the reason; empty if not found.
+    """Return (quantity, limit, sign of few units) of the finding that decides a claim, or empty texts.
 
-    value: of that quantity, by which it is found among several.
+    reason: the reason of the verdict, from which the finding is read.
+    value: of the quantity, by which the finding is told from other findings.
     """
     found = [it.group("of", "limit", "few", "value") for it in _FINDING.finditer(str(reason))]
     found.sort(key=lambda it: it[3] != f"{value:.2f}")
@@ -136,10 +142,13 @@ _SENTENCES = {
 
 
 def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFrame) -> Iterator[str]:
-    """Say which type costs most and which least; nothing where fewer than two types were left out by themselves.
+    """Yield sentences on the type that costs most and the type that costs least; none for fewer than two types.
 
-    differences: of `read_differences`. A type is said to cost most, or least, only where the intervals of its paired
-        differences from all other types lie on one side of 0.
+    found: the cost of each type left out by itself.
+    differences: the result of `read_differences`, paired differences between conditions.
+
+    A type is said to cost most, or least, only if the intervals of its paired differences from all other types lie on
+    one side of 0.
     """
     if found is None or len(found.costs) < 2:
         return
@@ -157,7 +166,10 @@ def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFra
 
 
 def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: Sequence[str]) -> str | None:
-    """Name the type that costs most without its attention inside sentences, or between them; table: Guan's Table 3."""
+    """Return a sentence on the type that costs most without its attention inside or between sentences, or None.
+
+    table: Guan's Table 3. types: all types of the partition.
+    """
     each = {said: left_out_alone(table, model, partition, types, operation) for operation, said in _SENTENCES.items()}
     known = {said: found for said, found in each.items() if found is not None}
     if not known:
@@ -167,7 +179,10 @@ def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: S
 
 
 def kept_sentence(pairs: pd.DataFrame, model: str) -> str | None:
-    """Say how many heads keep the cluster that they have in the model's parent; pairs: of `read_pairs`."""
+    """Return a sentence on how many heads keep the cluster that they have in the model's parent, or None.
+
+    pairs: the result of `read_pairs`. Without a parent there is no sentence.
+    """
     own = pairs["model"].str.startswith(f"{model} on ")
     of_parent = pairs[own & (pairs["relation"] == "parent")].dropna(subset=["same_cluster"])
     for row in of_parent.itertuples():
@@ -187,10 +202,13 @@ def cautions(
     hubs: Iterable[str],
     finetuned: Sequence[str],
 ) -> Iterator[str]:
-    """Yield a sentence or two on each thing that must not be concluded from an experiment.
+    """Yield a sentence or two on each thing that must not be concluded from a run.
 
-    doubtful: types whose name is doubtful, by model and partition, in words. papers_models: models of the Hugging Face
-        Hub that the papers report; hubs: those of the experiment; finetuned: models that the workflow trained.
+    judged: the verdicts on all models.
+    doubtful: types whose name is doubtful, by model and partition, in words.
+    papers_models: models of the Hugging Face Hub that the papers report.
+    hubs: models of the Hugging Face Hub in this run.
+    finetuned: models that the workflow trained.
     """
     if set(hubs) & set(papers_models):
         yield "Verdicts and types are those of the models listed here. Another model has other heads."

@@ -29,10 +29,12 @@ from headtypes.papers.guan2020.figures import typical_heads
 
 
 class TypeCosts(NamedTuple):
-    """The cost of an operation on the heads of one type alone, by one metric.
+    """The cost of an operation on the heads of one type alone, for each type, by one metric.
 
-    costs: a row for each type with condition, heads, drop, its interval (low, high), and random, the drop without as
-        many random heads; NaN where a number is not known. whole: the score of the whole model.
+    costs: a row for each type, with the columns condition, heads (number of heads), drop, low and high (its interval),
+        and random, the drop without as many random heads; NaN for an unknown number.
+    metric: the metric of the scores.
+    whole: the score of the whole model.
     """
 
     costs: pd.DataFrame
@@ -43,7 +45,7 @@ class TypeCosts(NamedTuple):
         return f"{number:z.{self.metric.decimals - 1}f}"
 
     def sentence(self, without: str, type_: str, model: str) -> str:
-        """Say how much of its score the model loses without the heads of a type; no full stop.
+        """Return a sentence on how much of its score the model loses without the heads of a type, with no full stop.
 
         without: what is taken from the heads, such as "its" or "attention inside sentences in its".
         """
@@ -60,9 +62,10 @@ class TypeCosts(NamedTuple):
 def left_out_alone(
     table: pd.DataFrame, model: str, partition: str, types: Sequence[str], operation: str = "zero"
 ) -> TypeCosts | None:
-    """Return the cost of an operation on each type alone; None where no such condition was evaluated.
+    """Return the cost of an operation on each type alone; None if no such condition was evaluated.
 
-    table: Guan's Table 2 or 3 as CSV; types: of the partition.
+    table: Guan's Table 2 or 3, read from CSV.
+    types: all types of the partition.
     """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
     named = rows[[column for column in rows if column.startswith("operation_")]]
@@ -107,7 +110,7 @@ class Cell(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """One column of the distance feature: what is looked at, percent of attention, and the bar's height from 0 to 1."""
+    """A column of the distance feature: what is looked at, percent of attention, and the bar's height from 0 to 1."""
 
     at: str
     percent: float
@@ -130,10 +133,15 @@ class Example(NamedTuple):
 
 
 class Type(NamedTuple):
-    """A type: its name, with a question mark if the name is doubtful, its number of heads, and what its heads look at.
+    """A type of heads on the first screen.
 
-    colour, ink: of its cells in the map, and of letters in these cells; where: the layers with most of its heads, in
-        words.
+    name: with a question mark if the name is doubtful.
+    colour: of the type's cells in the map. ink: of letters in the cells.
+    letters: short name in the cells.
+    heads: number of heads.
+    where: the layers with most of the type's heads, in words.
+    looks: attention of the type's heads to near, far and special tokens.
+    examples: typical heads.
     """
 
     name: str
@@ -149,7 +157,9 @@ class Type(NamedTuple):
 class Cost(NamedTuple):
     """The score without a type, with the interval of its drop, and the score without as many random heads.
 
-    type: its index. place, interval, random: in percent of the chart's width; text, random_text: the scores.
+    type: index of the type.
+    text, random_text: the two scores in words.
+    place, interval, random: places of the scores and of the interval, in percent of the chart's width.
     """
 
     type: int
@@ -161,7 +171,13 @@ class Cost(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """The costs of leaving types out; whole: the place of the whole model's score, in percent of the chart."""
+    """The chart of the costs of leaving types out.
+
+    title: the metric.
+    whole: place of the whole model's score, in percent of the chart's width.
+    whole_text: the score in words.
+    rows: a row for each type.
+    """
 
     title: str
     whole: float
@@ -170,8 +186,12 @@ class Costs(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The head that is best at a relation, a mention or a position: its name, the task, and its score in percent.
+    """The head that is best at a relation, a mention or a position.
 
+    head: name of the head.
+    at: the relation, mention or position, in words.
+    task: the task on which scores were measured.
+    value: the score in percent.
     beside: the score of the best fixed offset, or None.
     """
 
@@ -183,11 +203,14 @@ class Best(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """The pictures of one partition.
+    """The pictures of one partition on the first screen.
 
-    columns, rows: of the map, where every `step`-th number is written; by_column: whether a column of the map is a
-        layer, as in models with more layers than heads. lettered: whether types are written into the map. costs: None
-        where no type was left out by itself; then the best heads are shown.
+    columns, rows: numbers of columns and rows of the map of heads.
+    by_column: whether a column of the map is a layer, as in models with more layers than heads.
+    step: every `step`-th column and row has its number written.
+    lettered: whether names of types are written into the map.
+    costs: None if no type was left out by itself; then the best heads are shown.
+    best: the heads of the model that are best at something.
     """
 
     columns: int
@@ -202,10 +225,10 @@ class Overview(NamedTuple):
 
 
 def best_heads(found: Iterable[tuple[str, Iterable[Mapping]]]) -> list[Best]:
-    """List a few heads of each task that are best at something, first those farthest above the best offset.
+    """Return a few heads of each task that are best at something, first the heads farthest above the best offset.
 
-    found: tasks, each with the result of `Analysis.best`. A head with one score twice, as at a relation that has two
-        names, is listed once.
+    found: tasks, each with the result of `Analysis.best`.
+    A head with the same score at two things, such as a relation with two names, is listed once.
     """
     best = []
     for task, of_task in found:
@@ -227,11 +250,13 @@ def overview(
     costly: Collection[list[int]],
     best: Sequence[Best],
 ) -> Overview:
-    """Read the pictures of the first screen for a partition.
+    """Return the pictures of the first screen for a partition.
 
-    features, maps: paths of the model's results on the partition's task; resolution: options of `read_head_features`.
-    left_out: the cost of each type left out by itself; costly: [layer, head] of heads that cost more than others of
-        their layer; best: of the model.
+    features, maps: paths of the model's results on the partition's task.
+    resolution: options of `read_head_features`.
+    left_out: the cost of each type left out by itself, or None.
+    costly: [layer, head] of heads that cost more than other heads of their layer.
+    best: heads of the model that are best at something.
     """
     layers, heads = partition.shape
     by_column = layers > heads
@@ -283,9 +308,9 @@ def _looks(profile: np.ndarray, most: float, shares: pd.Series) -> list[Looks]:
 
 
 def where(heads: np.ndarray) -> str:
-    """Say in which layers at least half of a type's heads lie: the fewest such layers, if they are few.
+    """Return in words the fewest layers in which at least half of a type's heads lie, or that the type is spread.
 
-    heads: the number of the type's heads in each layer.
+    heads: number of the type's heads in each layer.
     """
     most = np.argsort(-heads, kind="stable")
     layers = np.sort(most[: 1 + int(np.argmax(np.cumsum(heads[most]) >= heads.sum() / 2))])

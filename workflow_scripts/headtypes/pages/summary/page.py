@@ -56,7 +56,13 @@ _PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "scikit-le
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the page: title, paragraphs of its caption, the PNG as a data URI, and the path of the PDF."""
+    """A figure of the page.
+
+    caption: paragraphs of the caption.
+    data: the PNG as a data URI.
+    width, height: in pixels.
+    file: path of the PDF, relative to the page.
+    """
 
     title: str
     caption: list[str]
@@ -67,9 +73,10 @@ class Picture:
 
 
 def picture_of(title: str, png: StrPath, caption: list[str], file: str) -> Picture:
-    """Read a figure's PNG, and make it as wide as the page needs. Raises `InputError` that names a damaged file.
+    """Return a figure's PNG as the page shows it, no wider than the page needs.
 
-    file: the path of the PDF, relative to the page.
+    file: path of the PDF, relative to the page.
+    Raises `InputError` that names a damaged file.
     """
     with undamaged(png, "is not a PNG"), Image.open(png) as image:
         flat = Image.new("RGB", image.size, "white")
@@ -91,9 +98,11 @@ def caption_of(path: StrPath, wildcards: dict[str, str]) -> list[str]:
 
 @dataclass(frozen=True)
 class ShownPaper:
-    """The part of the page on one paper; judged: lists of verdicts, the one with the most verdicts first.
+    """The part of the page on one paper.
 
-    headline: how many of the lists, from the first, stand beside the findings.
+    short: the paper's authors. name: authors, year and title.
+    judged: verdicts on each model with a partition or task, the model with the most verdicts first.
+    headline: how many elements of `judged`, from the first, stand beside the findings.
     """
 
     id: str
@@ -122,16 +131,20 @@ def collect_summary(
     seed: int,
     provenance: dict,
 ) -> dict[str, Any]:
-    """Read what the page of results shows, and return the values of the names in its template.
+    """Return the values of all names in the template of the page of results.
 
-    inputs: paths by name and by model, partition, task or paper: those of `stage.inputs`, and references, the papers'
-        data.
-    captions: paths of the figures' captions; page: where the page will lie.
-    models, tasks: what was run; tested: further models that detectors alone have read.
-    partitions: model, partition, k (None where no clustering made it), features (options of `read_head_features`), and
-        the paths of its results by what they hold, which are linked and not read; untyped: paths for models without
-        types.
-    atlases: models that have an atlas; hubs, finetuned: as in `cautions`.
+    inputs: {name: {key: path}}, the paths of `stage.inputs`, and `references`, the papers' data.
+    captions: paths of the figures' captions.
+    page: path of the page.
+    models, tasks: names of the models and tasks of the run.
+    tested: further models that were read on random tokens alone.
+    atlases: models that have an atlas.
+    partitions: mappings: model, partition, k (None without a clustering), features (options of `read_head_features`),
+        and results, paths by what a file holds, which the page links to.
+    untyped: paths of results of models without types, by what the results hold.
+    hubs, finetuned: as in `cautions`.
+    seed: of the run.
+    provenance: what made the results.
     Raises `InputError` that names a damaged file.
     """
     folder = Path(page).parent
@@ -285,7 +298,6 @@ def _company(inputs: Mapping[str, Keyed], model: str, folder: Path) -> tuple[Com
 
 
 def _best(inputs: Mapping[str, Keyed], model: str) -> Iterator[tuple[str, list[dict]]]:
-    """Yield each task with the result of `Analysis.best` for a model."""
     for analysis in BEST:
         first, *others = (inputs[f"best_{file.name}"] for file in analysis.files)
         for key, path in first.items():
@@ -314,7 +326,11 @@ def _relative(path: StrPath, folder: Path) -> str:
 
 
 def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, list[str]]]:
-    """Yield facts about a run, each a name and lines of text; results: the folder with the benchmarks of jobs."""
+    """Yield facts about a run, each a name and lines of text.
+
+    provenance: sources, versions and code of the run.
+    results: the folder with the benchmarks of jobs.
+    """
     for kind, name in (("models", "Models"), ("tasks", "Data"), ("training", "Training data")):
         if lines := [
             f"{source.partition('/')[2]}: {_identity(about)}"
@@ -338,7 +354,10 @@ def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, lis
 
 
 def processor_time(results: Path) -> pd.Series:
-    """Return seconds of processor time of each job with a benchmark, by the benchmark's path."""
+    """Return seconds of processor time of each job with a benchmark, by the path of the benchmark.
+
+    results: the folder with the benchmarks.
+    """
     times = {
         file.relative_to(results).as_posix(): pd.read_csv(file, sep="\t")["cpu_time"]
         for file in sorted(results.rglob("*benchmark.tsv"))

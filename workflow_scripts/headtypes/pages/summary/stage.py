@@ -40,7 +40,10 @@ BEST = tuple(analysis for analysis in ANALYSES if analysis.best)
 
 
 def inputs(plan: Plan) -> dict[str, dict]:
-    """Return the paths that the page is made from, by name and key."""
+    """Return the paths that the page is made from, {name: {key: path}}.
+
+    A key is, for instance, a model and a partition.
+    """
     partitions = {
         "partition": (types.PARTITION.path, plan.partitions.values()),
         "features": (distances.FEATURES.path, plan.partitions.values()),
@@ -70,7 +73,6 @@ _OPENED = (".csv", ".json", ".safetensors", ".png")
 
 
 def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
-    """Return paths of results by what they hold, by model and partition (None: results of the model)."""
     by_subject: dict[tuple[str, str | None], dict[str, list[str]]] = defaultdict(dict)
     of_all = (result for declared in (*PAPERS.values(), *plan.analyses) for result in declared.results)
     for result in (*compared_types.RESULTS, *of_all):
@@ -86,7 +88,7 @@ def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
 
 @stage(calls="pages.summary.page:run")
 def write_summary(plan: Plan) -> dict:
-    """Return the spec: models, tasks, partitions, the shown one first, links to results, and the seed."""
+    """Return the spec of the page of results, the arguments of `collect_summary` but for paths and provenance."""
     shown = [*shown_partitions(plan), *plan.partitions.values()]
     tasks, results = list(dict.fromkeys(entry.task for entry in plan.inputs)), _results(plan)
     typed = {entry.model for entry in plan.features}

@@ -152,7 +152,6 @@ def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> 
 
 
 def _counterpart(value: SurfaceValue) -> tuple[str, str]:
-    """Return the name and the label of our quantity that corresponds to a value in the paper's text."""
     label = LABELS[value.statistic]
     if value.heads is not None:
         return f"heads.{value.statistic}.above_{value.above:g}", f"heads with {label} above {value.above:g}"

@@ -29,7 +29,7 @@ READINGS = {
 
 
 class TreebankData(Data):
-    """The treebank of sections 4.2 and 5 of the paper."""
+    """The treebank of sections 4.2 and 5 of the paper: its name, and numbers of sentences."""
 
     source: str
     training_sentences: int

@@ -99,8 +99,7 @@ class Model(Quantities):
         return Quantity(f"drop of exact match with {self._name(condition)}", measured, unit="points")
 
     def drop_beyond(self, condition: int, *others: int) -> Quantity:
-        """Return the drop of exact match under a condition, less the sum of the drops under other conditions, in
-        points.
+        """Return the drop of exact match under a condition less the sum of drops under other conditions, in points.
 
         condition, others: numbers of conditions in the paper. With one other condition, the baseline cancels out.
         """
@@ -110,10 +109,10 @@ class Model(Quantities):
         return Quantity(f"drop of exact match with {self._name(condition)} less {named}", measured, unit="points")
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
-        """Return the percentage of a type's heads in a third of the layers, less the largest in another third, in
+        """Return the percentage of a type's heads in a third of the layers beyond the largest in another third, in
         points.
 
-        The mean of the same number over permutations of the layers is subtracted.
+        The mean of the same number over permutations of the layers is subtracted, and gives the interval.
         """
 
         def beyond(heads: np.ndarray) -> np.ndarray:
@@ -124,8 +123,10 @@ class Model(Quantities):
         return beside_permuted_layers(label, beyond, self.layout([type_name])[0], "points")
 
     def stability(self, k: int) -> dict[str, Quantity]:
-        """Return the stability of clusterings into k clusters in percent, by what was halved: heads, samples or pairs
-        of both.
+        """Return the stability of clusterings into k clusters in percent, by what was halved.
+
+        A key is "heads", "samples" or "pairs" (of a head and a sample). Raises `NoVerdictError` if the partition has
+        another number of types than the paper, or if stability was not measured.
         """
         self.check_number_of_types()
         if not (stability := self.of_kind(f"stability.{k}")):
@@ -150,11 +151,10 @@ class Model(Quantities):
             raise NoVerdictError(f"the partition has {len(self.types)} types, not {wanted}")
 
     def layout(self, types: Sequence[str], kind: str = "heads") -> np.ndarray:
-        """Return numbers of heads, [type, layer]: a row for each of `types`, then one row for all other types, if there
-        are any.
+        """Return numbers of heads, [type, layer]: a row for each of `types`, then a row for all other types together.
 
         kind: beginning of the quantities' names, "heads" or `family.{model}.heads`.
-        Raises `NoVerdictError` if a type is not known.
+        The last row is absent without other types. Raises `NoVerdictError` if a type is not known.
         """
         heads: dict[str, list[int]] = defaultdict(list)
         for name, count in self.of_kind(kind).items():
@@ -165,10 +165,9 @@ class Model(Quantities):
         return np.array([*(heads[name] for name in types), *([np.sum(others, axis=0)] if others else [])])
 
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return the numbers of heads (`layout`), by model, in models of this run that stand for models of the paper's
-        Table 1.
+        """Return the numbers of heads (`layout`), by model, of this run's models that stand for the paper's models.
 
-        models: names in Table 1.
+        models: names in the paper's Table 1.
         Raises `NoVerdictError` if a model is missing, or if a type of `types` has a doubtful name in a model.
         """
         if not self.of_kind("family"):
@@ -209,10 +208,9 @@ class Model(Quantities):
 
 
 def by_thirds(by_layer: np.ndarray) -> np.ndarray:
-    """Return sums over the first, middle and last third of the layers, [..., third], from numbers by layer, [...,
-    layer].
+    """Return sums over the first, middle and last third of the layers, [..., third].
 
-    Raises `NoVerdictError` if there are fewer than three layers.
+    by_layer: [..., layer]. Raises `NoVerdictError` if there are fewer than three layers.
     """
     of_thirds = [layers_of_third(third, by_layer.shape[-1]) for third in THIRDS]
     return np.stack([by_layer[..., layers].sum(axis=-1) for layers in of_thirds], axis=-1)

@@ -242,7 +242,6 @@ def _why_no_gradients(gradients: Gradients | None, kind: str) -> str:
 
 
 def _missing(heads: Mapping[str, np.ndarray]) -> dict[str, str]:
-    """Return the reason why a statistic is not known, for each statistic that is NaN in some head."""
     empty = {name for name, values in heads.items() if np.isnan(values).any()}
     no_cls, no_sep = "its inputs have no [CLS]", "its inputs have no [SEP]"
     reasons = {
@@ -335,8 +334,6 @@ class Heads(Quantities):
         return self._layers(statistic, where, "", "", lambda heads: heads.mean(statistic, where))
 
     def mean_less_third(self, statistic: str, third: Third, other: Third) -> Quantity:
-        """Return the mean of a statistic over one third of the layers, less its mean over another third."""
-
         def measure(statistics: Statistics) -> np.ndarray:
             return statistics.mean(statistic, third) - statistics.mean(statistic, other)
 
