@@ -195,7 +195,7 @@ class SentencePairs(Group):
         Special tokens are one kind, tokens of sentences the other. Padding, and a token without another token to look
         at, draw themselves. A draw depends on `seed`, `layer`, the head and the sample's sentences, and on nothing else
         of the batch.
-        mask: true where the layer lets a query see a key, None if it does everywhere; layer: number of the layer;
+        mask: true where the layer lets a query see a key, None if a query sees every key; layer: number of the layer;
             heads: number of heads.
         """
         special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)

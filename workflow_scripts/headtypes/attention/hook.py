@@ -68,7 +68,7 @@ class Layer:
 
     @property
     def is_plain(self) -> bool:
-        """Whether scores are scaled products of queries and keys, without cap, bias or sink."""
+        """True if scores are scaled products of queries and keys, without cap, bias or sink."""
         return self.cap is None and self.bias is None and self.sink is None
 
     def heads(self, heads: Tensor | slice) -> "Layer":
@@ -276,7 +276,7 @@ def skewed(rows: Tensor, columns: int, *, before: int = 0, step: int = 1) -> Ten
     """Return a view of a matrix in which the matrix's diagonals are columns.
 
     The entry [..., r, c] of the view is `rows[..., r, c + step * r - before]`. Entries before and after a row of the
-    matrix are read from the memory there.
+    matrix are read from the memory next to the row.
     rows: the matrix [..., row, number]; columns: number of columns of the view; before: how many numbers before the
         first row the view starts; step: how many numbers later than the row above each row of the view starts.
     """

@@ -155,7 +155,7 @@ def probe_layers(model: PreTrainedModel) -> list[Probed]:
 
 
 def _share_off(dtype: torch.dtype) -> float:
-    """Return the relative error to allow for a sum whose terms are rounded to this precision."""
+    """Return the relative error to allow for in a sum, because its terms are rounded to this precision."""
     return max(1e-4, 2.5 * torch.finfo(dtype).eps)
 
 
@@ -193,9 +193,9 @@ class ResidualStream:
 def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
     """Return the first module that reads the residual stream before a layer.
 
-    number: number of the layer, from 0, for the message; layer: the layer as `probe_layers` saw it. Later modules may
-        read the stream normalised. If layers without heads come before the layer, the stream differs a little from that
-        module's input.
+    number: number of the layer, from 0, for the message; layer: the layer as `probe_layers` saw it.
+    Later modules may read the stream normalised. If layers without heads come before the layer, the stream differs a
+    little from that module's input.
     Raises `InputError` if the layer's output is changed before it is added, or added to something else.
     """
     written, nearest, least = layer.written, None, torch.inf

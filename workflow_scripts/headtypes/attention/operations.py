@@ -184,8 +184,8 @@ def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], where
     """Return the operation on each head: [layer, head] text, `keep` for a head without an operation.
 
     types:      type of each head, [layer, head].
-    operations: {target: operation}; a target is a type, or a head written `layer-head`, whose operation replaces that
-        of its type.
+    operations: {target: operation}; a target is a type, or a head written `layer-head`. The operation on a single head
+        replaces the operation on the head's type.
     where:      place of the operations in the config, for messages.
     Raises `InputError` if the model has no head of a target.
     """

@@ -24,7 +24,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 class Stored(NamedTuple):
-    """How a field of a dataclass is stored in an HDF5 file; the field is annotated with `Annotated[..., Stored(...)]`.
+    """The form of a dataclass field in an HDF5 file; the field is annotated with `Annotated[..., Stored(...)]`.
 
     name:      name in the file; by default the field's own name.
     dimension: name of the dimension of a list of texts; empty for other fields.

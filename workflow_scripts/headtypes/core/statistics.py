@@ -47,9 +47,9 @@ class Evidence:
 
     Some samples have few units that differ from the most frequent value: fewer than `FEWEST_UNITS`, and fewer than
     half. Another sample may have units with values that these samples lack. For these samples, the interval's ends are
-    quantiles of means with random weights over the units and one additional unit at the lowest or highest value of
-    `reach` (Gaffke 2005; for right and wrong answers, the bounds of Clopper and Pearson 1934). Without `reach`, these
-    samples have no interval.
+    quantiles of means with random weights. The weights are over the units and one more unit, which has the lowest or
+    the highest value of `reach` (Gaffke 2005; for right and wrong answers, the bounds of Clopper and Pearson 1934).
+    Without `reach`, these samples have no interval.
 
     Attributes:
     value: the mean, or the other statistic; number: number of units that have items.
@@ -164,7 +164,7 @@ class Measured:
     low, high: ends of the interval at 95 %, or at 99 % over fewer than `FEW_UNITS` units; NaN without an interval.
     p_value:   function from a limit to the two-sided p-value that the truth is this limit; below 0.05 exactly if the
         interval excludes the limit. None if there are no p-values.
-    over:      plural name of the units, such as articles; units: their number, as in `Evidence`.
+    over:      plural name of the units, such as articles; units: number of units, as in `Evidence`.
     """
 
     value: float
@@ -187,9 +187,10 @@ class Measured:
         """Return the `rank`-th largest of several means, with interval and p-values of the `rank`-th largest true mean.
 
         several: evidence for each mean; rank: 1 for the largest mean, -1 for the smallest; over: plural name of the
-            units. The largest estimate lies above the largest true mean. So each mean is judged by itself, at levels by
-            which at least `rank` true means are above the lower end and at most `rank - 1` above the upper end
-            (Benjamini and Heller 2008; Berger 1982 and Bonferroni for the smallest and the largest).
+            units.
+        The largest estimate lies above the largest true mean. So each mean is judged by itself, at stricter levels.
+        By these levels, at least `rank` true means are above the lower end, and at most `rank - 1` above the upper end
+        (Benjamini and Heller 2008; Berger 1982 and Bonferroni for the smallest and the largest).
         """
         above = rank if rank > 0 else len(several) + 1 + rank
         below = len(several) + 1 - above
@@ -231,7 +232,7 @@ class Measured:
 
     @classmethod
     def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":
-        """Return a value less its mean by chance, with the interval and the two-sided p-value of no difference.
+        """Return the difference of a value from its mean by chance, with the interval and the two-sided p-value of 0.
 
         chance: [permutation] the value on permuted data.
         The interval runs from `value` less the 97.5 % quantile of `chance` to `value` less the 2.5 % quantile. The
@@ -248,7 +249,10 @@ class Measured:
 
     @property
     def decides(self) -> bool:
-        """Whether the value can be told from a limit: false over too few units, or if the interval's ends are equal."""
+        """True if the value can be told from a limit.
+
+        False over fewer than `FEWEST_UNITS` units, or if the interval's ends are equal.
+        """
         return self.units >= FEWEST_UNITS and self.low != self.high
 
     @property

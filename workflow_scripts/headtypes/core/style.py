@@ -82,7 +82,6 @@ def legend_height(labels: Mapping[str, str], columns: int) -> float:
 
 
 def legend_key(**look) -> Line2D:
-    """Return a line or marker without data, to stand in a legend; look: options of Matplotlib's `Line2D`."""
     return Line2D([], [], **look)
 
 

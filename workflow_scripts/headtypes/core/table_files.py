@@ -27,8 +27,8 @@ def table_reader(
     """Return a function that takes the path of a CSV file of the workflow and returns its table.
 
     columns: {name: type} of the columns that the file must have; None lets pandas choose the type. Text columns are
-        kept as written, even "1" and "NA"; an empty cell is "" in a text column, and missing in any other. otherwise,
-        rows, and errors: as in `read_csv`.
+        kept as written, even "1" and "NA"; an empty cell is "" in a text column, and missing in any other.
+    otherwise, rows, and errors: as in `read_csv`.
     """
     kinds = {name: kind for name, kind in columns.items() if kind is not None}
     texts = {name: "" for name, kind in kinds.items() if kind is str}

@@ -127,9 +127,9 @@ class Answers(_Answered):
 
     kind:     a key of `KINDS`; settings: values of the kind's `answer_keys`.
     targets:  right classes of each window, as `Kind.answer_targets` returns them; None if no loss is asked for.
-        Attribute `columns`: names of the values, those of `Kind.answer_columns`. For a language model, the values are
-        the sum of the cross entropies of the tokens to predict, in nats, and the number of these tokens. With targets,
-        the last value is `GOLD_LOSS`.
+    Attribute `columns`: names of the values, those of `Kind.answer_columns`. For a language model, the values are the
+    sum of the cross entropies of the tokens to predict, in nats, and the number of these tokens. With targets, the last
+    value is `GOLD_LOSS`.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):
@@ -163,8 +163,8 @@ class Answers(_Answered):
         table: the values of all windows, with the columns `columns`.
         Answers and scores are those of `Kind.score_answers`. With targets, the scores have the column `GOLD_LOSS`, in
         nats. For a question, the column is the mean over the windows that hold the whole answer, NaN if no window does.
-        For a language model, the column is the sum over the tokens to predict, of multiple choice those of the right
-        choice.
+        For a language model, the column is the sum over the tokens to predict; in multiple choice, over the tokens of
+        the right choice.
         """
         values = [table[name].to_numpy() for name in self.columns if name != GOLD_LOSS]
         answers, scores = self._kind.score_answers(rows, windows, record, tuple(values))

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
     """Return samples drawn from a task's rows without replacement, in the rows' order.
 
-    kind: a key of `KINDS`; samples: number of samples, all if there are fewer.
+    kind: a key of `KINDS`; samples: number of samples; all samples are returned if the rows have fewer.
     """
     return KINDS[kind].draw_samples(rows, lambda inputs: _draw(inputs, samples, seed))
 
 
 def sample_questions(rows: list, *, questions: int | str, seed: int | None) -> list:
-    """Return `questions` rows drawn without replacement, in their order; all rows for "all", or if there are fewer."""
+    """Return `questions` rows drawn without replacement, in their order; all rows for "all", or if `rows` has fewer."""
     return rows if questions == "all" else [rows[index] for index in _draw(len(rows), questions, seed)]
 
 
@@ -93,7 +93,7 @@ class Masked(NamedTuple):
     """An input with masked words.
 
     input_ids: token ids after masking, [token] int64.
-    indices:   positions that were drawn, [drawn] in rising order; some of them keep their token.
+    indices:   positions that were drawn, [drawn] in rising order; some of the drawn positions keep their token.
     targets:   original ids at the drawn positions, [drawn].
     """
 

@@ -87,8 +87,8 @@ SIZES = "tokens"
 class Metric:
     """A measure of how well a model answers: the mean of a column of its table of scores.
 
-    The table has a row for each question, pair or document. If the table has the column `SIZES`, the metric is the sum
-    of `column` divided by the sum of `SIZES`.
+    The table has a row for each question, pair or document. If the table has the column `SIZES`, numbers of tokens, the
+    metric is the sum of `column` divided by the sum of `SIZES`.
 
     name, unit:     name and unit of the metric in files.
     title, label:   the metric's name in a sentence, and as the header of a column.

@@ -191,7 +191,7 @@ def sentence_of(offsets: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
 def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> tuple[list, Windows]:
     """Return rows drawn at random with their windows, in their order.
 
-    questions: number of rows to draw; all rows are returned for "all", or if there are no more.
+    questions: number of rows to draw; all rows are returned for "all", or if `rows` has no more.
     """
     if questions == "all" or questions >= len(rows):
         return rows, windows

@@ -212,10 +212,6 @@ def _name(path: str, number: int) -> str:
 
 
 def _beginning(block: conllu.SentenceLines) -> tuple[int, str | None] | None:
-    """Return (line, id) of the comment `# newdoc` that begins a document; None without this comment.
-
-    The id is None if the comment has none.
-    """
     for line, comment in block.comments:
         if match := _NEWDOC.fullmatch(comment):
             return line, match[1]

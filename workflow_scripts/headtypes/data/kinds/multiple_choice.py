@@ -56,9 +56,9 @@ class MultipleChoice(TableKind):
         """Return the questions of a table, as a list of `ChoiceQuestion`.
 
         data: a pandas.DataFrame; where: the file, and key: the configuration's key of the columns, for messages.
-        columns: {"question": column, "choices": column, "answer": column} and, if the table has ids, "id". A row's
-            choices are a list of texts, and its answer an index from 0. Or choices are {"text": texts, "label": names},
-            and the answer is one of the names (ARC). Raises `InputError` for any other row.
+        columns: {"question": column, "choices": column, "answer": column} and, if the table has ids, "id".
+        A row's choices are a list of texts, and its answer an index from 0. Or choices are {"text": texts, "label":
+        names}, and the answer is one of the names (ARC). Raises `InputError` for any other row.
         """
         table = checked_table(data, where, key, columns.values())
         ids = read_ids(table, where, columns.get("id"))
@@ -91,10 +91,11 @@ class MultipleChoice(TableKind):
         """Return {id of a question: its likeliest choice}, and a table with a row for each question.
 
         rows: the questions; values: (loss in nats, number of tokens), each [choice] over the choices of all questions
-            in order. A choice's log-likelihood is the sum over its tokens, in nats. The normalised one is this sum
-            divided by the choice's number of characters (`acc_norm` of the Language Model Evaluation Harness). Of equal
-            choices, the first is taken. Columns of the table: id, answer, predicted and predicted_normalised (indices
-            of choices, from 0), correct and correct_normalised (0 or 100), and log_likelihood of the right choice.
+            in order.
+        A choice's log-likelihood is the sum over its tokens, in nats. The normalised one is this sum divided by the
+        choice's number of characters (`acc_norm` of the Language Model Evaluation Harness). Among equal choices, the
+        first is taken. Columns of the table: id, answer, predicted and predicted_normalised (indices of choices, from
+        0), correct and correct_normalised (0 or 100), and log_likelihood of the right choice.
         """
         import numpy as np
         import pandas as pd

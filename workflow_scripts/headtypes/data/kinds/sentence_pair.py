@@ -211,7 +211,6 @@ def labels_of(record: ModelRecord) -> list[str]:
 
 
 def _check_labels(labels: Sequence[str], whose: str) -> None:
-    """Raise `InputError` if two labels differ in case alone; whose: subject and verb of the message."""
     known: dict[str, str] = {}
     for label in labels:
         if (other := known.setdefault(label.casefold(), label)) is not label:

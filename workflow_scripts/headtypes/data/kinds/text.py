@@ -93,7 +93,7 @@ class Text(Kind):
     def score_answers(self, rows, windows, record, values):
         """Return {} and a table with a row for each document that has tokens to predict: id, loss, tokens.
 
-        The loss is summed over the document's tokens, in nats; tokens is their number.
+        The loss is summed over the document's predicted tokens, in nats; `tokens` is the number of these tokens.
         values: (loss in nats, number of tokens to predict), each [window]. `rows` and `record` are not used.
         Raises `InputError` if no document has a token to predict.
         """
@@ -193,7 +193,8 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
 def segments_of(document: Document) -> list[Sample]:
     """Return the segments of a document as samples: paragraphs 2i and 2i + 1 for each i (Clark et al. 2019, section 3).
 
-    A segment with a blank paragraph is left out.
+    A segment is left out if one of its paragraphs has no letter, digit, punctuation mark or symbol, since tokenizers
+    may drop all other characters.
     """
     pairs = zip(document.paragraphs[::2], document.paragraphs[1::2], strict=False)
     return [
@@ -202,10 +203,6 @@ def segments_of(document: Document) -> list[Sample]:
 
 
 def _gives_tokens(paragraph: str) -> bool:
-    """Return whether a paragraph has a letter, digit, punctuation mark or symbol.
-
-    Tokenizers may drop all other characters.
-    """
     # BERT also drops the replacement character, which Unicode counts among the symbols.
     return any(unicodedata.category(character)[0] in "LNPS" for character in paragraph.replace("\ufffd", ""))
 
