@@ -28,8 +28,9 @@ HEADS = ("model", "other", "layer", "head", "type", "other_type", "same_cluster"
 class ModelPair(NamedTuple):
     """Two models, each on one of its tasks.
 
-    relation: the relation of `other` to `model`, if the two have the same heads: `parent` or `ancestor` (`model` was
-        fine-tuned from it) on the same task, or `same model` on another task. Empty for models that share no heads.
+    relation: the relation of `other` to `model`, if the two have the same heads: `parent` or `ancestor`, from which
+        `model` was fine-tuned in one step or several, or `same model` on another task. Empty for models that share no
+        heads.
     """
 
     model: str
@@ -66,8 +67,8 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
     - same_type, same_cluster, adjusted_rand: as in `clustering.compare_partitions`; NaN without a relation;
     - doubtful, other_doubtful: types whose name is doubtful in the model and in the other model.
     The depth of a layer is its place between the first and the last layer, so models of different numbers of layers
-    compare.
-    Always same_shares >= same_layers >= same_type. Raises `InputError` if related models differ in layers or heads.
+    compare. Always same_shares >= same_layers >= same_type. Raises `InputError` if related models differ in layers or
+    heads.
     """
     return pd.DataFrame([_of_pair(pair, *_both(pair, partitions)) for pair in pairs], columns=list(PAIRS))
 
@@ -90,7 +91,8 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
     - heads, share: number of heads of the type, and percent of all heads;
     - difference: share in the model less share in the other model, in points;
     - same_layers: percent of the type's heads that lie at the same depth, NaN if a model has no head of the type;
-    - near, special, far: mean shares of attention of the type's heads; if they differ, the name means different things;
+    - near, special, far: mean shares of attention of the type's heads, which tell whether the name means the same in
+      both;
     - doubtful: whether the name of the type is doubtful.
     """
     rows = []
@@ -165,8 +167,8 @@ def _of_pair(pair: ModelPair, model: Partition, other: Partition) -> dict:
 def _by_depth(model: Partition, other: Partition) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
     """Return the types of both models, and for each model the share of its heads, [type, cell].
 
-    A cell is a part of the depth, of which every layer of either model covers a whole number. The heads of a layer are
-    spread evenly over its cells.
+    Depth is divided into cells so that every layer of either model covers a whole number of cells. The heads of a layer
+    are spread evenly over its cells.
     """
     names, cells = order_types([*model.types, *other.types]), lcm(model.shape[0], other.shape[0])
     shares = []

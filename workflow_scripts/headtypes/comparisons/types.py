@@ -180,8 +180,7 @@ read_compared_types = table_reader("holds no types beside random heads", COLUMNS
 def _beside(
     measures: Sequence[Measure], values: Sequence[float], own: np.ndarray, drawn: Iterable[np.ndarray]
 ) -> list[dict]:
-    """Return, for each measure, the fields of `Place`, and `overlap`: the mean share of drawn heads that are of the
-    type.
+    """Return, for each measure, the fields of `Place`, and `overlap`: mean share of drawn heads that are of the type.
 
     values: the type's value of each measure.
     own: whether each head is of the type.

@@ -90,8 +90,9 @@ class Claim:
 class Claims(list[Claim]):
     """A list of a paper's claims about one kind of data; a call of the list adds a claim to its end.
 
-    A call takes the fields of `Claim` but for `about`, the first of which is the id. A call without `ask` returns a
-    decorator for the function `ask`.
+    about: the kind of data, such as "treebank" or "text".
+    A call takes the id of the claim and, by name, the other fields of `Claim` but for `about`. A call without `ask`
+    returns a decorator for the function `ask`.
     """
 
     def __init__(self, about: str) -> None:
@@ -125,10 +126,10 @@ class Verdict:
     def deciding(self) -> int | None:
         """The index, in `findings`, of the finding that makes the verdict; None if there is no verdict.
 
-        In one reading that fails, the failing finding with the smallest p-value decides. In any other reading, the
-        finding with the largest p-value decides among the findings that have the verdict of the reading. Among several
-        readings, the deciding finding with the largest p-value is taken. A missing p-value counts as 0; the first
-        finding wins a tie.
+        In a reading whose verdict is FAILS, the failing finding with the smallest p-value decides. In any other
+        reading, the finding with the largest p-value decides, among the findings that have the verdict of the reading.
+        Among several readings, the deciding finding with the largest p-value is taken. A missing p-value counts as 0,
+        and the first finding wins a tie.
         """
         p = np.nan_to_num([finding.p for finding in self.findings])
         verdicts, chosen = _of_each(self.findings), []
@@ -151,9 +152,8 @@ def judge(claim: Claim, quantities: Quantities) -> Verdict:
     """Return the verdict on a claim.
 
     A claim fails if one of its findings fails, is open if a finding is open and none fails, and holds if all findings
-    hold.
-    If the paper can be read in several ways, a claim is open unless every reading gives the same verdict. A claim has
-    no verdict if a quantity that it needs is not known.
+    hold. If the paper can be read in several ways, a claim is open unless every reading gives the same verdict. A claim
+    has no verdict if a quantity that the claim needs is not known.
     """
     try:
         findings = claim.find(quantities)

@@ -170,7 +170,7 @@ def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float
 def subject_title(model: str, other: str) -> str:
     """Return the heading of a page's section on a model.
 
-    other: the partition or task of the model; empty if the model has no task of a kind.
+    other: the partition or task of the model; empty if the model has no task that the claims are about.
     """
     return f"{model}, {other or 'what it does not read'}"
 
@@ -312,16 +312,15 @@ def _value_parts(values: pd.DataFrame) -> Iterator[str]:
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
     """Return the verdict on a claim about most trainings, from verdicts on the claim in models that differ in a seed.
 
-    verdicts: one for each model. Models without a verdict do not count; fewer than five others give no verdict.
+    verdicts: one for each model. Models without a verdict are left out; fewer than five other models give no verdict.
 
     The claim holds if it holds in each of n models, fails if it fails in each model, and is open otherwise. Findings of
-    the verdict are means over the models, which decide nothing; there are none if models were asked for different
-    quantities.
+    the verdict are means over the models, which decide nothing. There are no findings if models were asked for
+    different quantities.
 
     A claim that is true of no more than half of all trainings is true of all n models with a probability of at most
-    2^-n.
-    If the claim is false of one model, it holds wrongly in that model with a probability of p / 2, whatever the models
-    have in common. So p has to be small enough for 2^-n + p / 2 to be at most 5 %.
+    2^-n. If the claim is false of one model, the claim holds wrongly in that model with a probability of p / 2,
+    whatever the models have in common. So p has to be small enough for 2^-n + p / 2 to be at most 5 %.
     """
     claim = verdicts[0].claim
     judged = [verdict for verdict in verdicts if verdict.findings]
@@ -349,8 +348,7 @@ def mean_over_models(several: Sequence[Measured]) -> Measured:
     model and question is in both terms, so the sum is at least the true variance (Owen 2007, The pigeonhole bootstrap).
 
     The interval is Student's t with the degrees of freedom of Satterthwaite (1946). There is no interval if nothing
-    varies.
-    The interval misses the true mean in more than 5 % of trials if a few seeds train to a regime of their own.
+    varies. The interval misses the true mean in more than 5 % of trials if a few seeds train to a regime of their own.
     """
     values = np.array([measured.value for measured in several])
     between = values.var(ddof=1) / len(values)

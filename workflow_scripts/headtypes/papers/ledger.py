@@ -45,14 +45,15 @@ def ledger_table(
     partitions: Iterable[Mapping],
     page: StrPath,
 ) -> pd.DataFrame:
-    """Return every verdict on every claim. Verdicts under further readings are kept only if the reading changes a
-    number.
+    """Return every verdict on every claim, a row for each.
 
     comparisons: paths of results of `papers.comparison.comparison_table` in CSV, by paper.
     readings: paths of results of `papers.guan2020.readings.readings_table` in CSV, by paper.
     families: the family of each model, by the model's name.
     partitions: a mapping for each partition: model, partition, task, method, k, and `of` (weights or norms).
     page: path of the ledger's page, to which the links in `decided_in` are relative.
+
+    Verdicts under further readings are kept only if the reading changes a number or the verdict.
 
     The columns are `COLUMNS`. A row is a claim (paper, id) in one cell. A cell is a model, a partition with its task or
     a task alone, and a reading, which is empty for the config's own.
@@ -125,7 +126,8 @@ def _page(path: StrPath, folder: Path) -> str:
 def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     """Return the number of verdicts on each claim over cells, and over models, a row for each claim.
 
-    ledger: the result of `ledger_table`; a cell is a row about one claim.
+    ledger: the result of `ledger_table`. A cell is a row of this table: a claim under one model, partition or task, and
+        reading.
 
     The columns are `CLAIM_COLUMNS`:
     - cells, cells_holds, ...: numbers of cells, in all and by verdict;
@@ -133,8 +135,8 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     - models_hold, models_fail: number of models in which the claim holds, or fails, in every cell;
     - models_open: number of all other models;
     - families: number of families of the models;
-    - low, high: interval of the share of models in which the claim holds, in percent (`share_interval`), NaN without
-    models;
+    - low, high: interval of the share of models in which the claim holds, in percent (`share_interval`); NaN without
+      models;
     - untrained, untrained_hold: number of networks of the family `UNTRAINED`, and of those in which the claim holds.
     Untrained networks count in no other column but the cells. If a claim holds in most untrained networks, the claim
     says nothing of training, and models in which the claim holds count as open.

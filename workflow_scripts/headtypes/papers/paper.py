@@ -75,9 +75,7 @@ class Published(Data):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The values that `published` of a model in the config may have: rows of the paper's tables; empty without
-        rows.
-        """
+        """The values that `published` of a model in the config may have: rows of the paper's tables, if any."""
         return ()
 
     def remarks(self, id_: str) -> str:

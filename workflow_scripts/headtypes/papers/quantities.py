@@ -25,10 +25,10 @@ PERMUTATIONS = 1999
 
 @dataclass(frozen=True)
 class Ranked:
-    """A measure that computes several numbers and returns one of them by its rank.
+    """A measure that computes several numbers and returns one of them by rank.
 
     several: a function from statistics to an array [..., number].
-    rank: 1 for the largest number, 2 for the next; -1 for the smallest; or a function from the count of numbers to a
+    rank: 1 for the largest number, 2 for the next, -1 for the smallest; or a function from the count of numbers to the
         rank.
     """
 
@@ -280,9 +280,11 @@ class Quantities:
     def quantity(self, name: str, label: str, measure: Measure | None = None, unit: str = "") -> Quantity:
         """Return a quantity as the subject of a claim. Raises `NoVerdictError` if the quantity is not known.
 
-        name: key in `by_name`. label: the quantity in words. unit: such as "points", or empty.
-        measure: a function that computes the quantity from statistics when a claim first asks for it; the value is then
-            stored under `name`. None for a quantity that is in `by_name` already.
+        name: key in `by_name`.
+        label: the quantity in words.
+        measure: a function that computes the quantity from statistics when a claim first asks for the quantity. The
+            value is then stored under `name`. None for a quantity that is in `by_name` already.
+        unit: such as "points", or empty.
         """
         if measure is not None and name not in self.by_name:
             self.by_name[name] = self.measured(measure)
@@ -291,9 +293,9 @@ class Quantities:
         return Quantity(label, self.by_name[name], unit=unit)
 
     def measured(self, measure: Measure) -> Measured:
-        """Return the value of a measure on the statistics of this subject. This base class has no statistics.
+        """Return the value of a measure on the statistics of this subject.
 
-        Raises `NoVerdictError`; subclasses with statistics override the method.
+        This class has no statistics and raises `NoVerdictError`; subclasses with statistics override the method.
         """
         raise NoVerdictError(self.otherwise)
 

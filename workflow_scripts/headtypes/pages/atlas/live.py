@@ -104,7 +104,8 @@ class Answer(NamedTuple):
     unit: str = ""
 
     def beside(self, whole: "Answer") -> dict:
-        """Return the likeliest candidates of this answer and of another one, as title, unit and rows.
+        """Return the likeliest candidates of this answer and of the whole model's answer, with the keys title, unit,
+        rows.
 
         whole: the same model's answer with all of its heads.
         A row is a candidate's text, its value with all heads, and its value in this answer.

@@ -45,10 +45,7 @@ _BLUE, _VERMILION, _SKY, _PURPLE, _ORANGE, _GREEN = PALETTE[:6]
 
 
 class Series(NamedTuple):
-    """A statistic of heads, with its look in a figure.
-
-    label: its text in legends.
-    """
+    """A statistic of heads, with its label in legends, its colour and its marker."""
 
     statistic: str
     label: str
@@ -126,10 +123,9 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
 
 @styled
 def gradient_figure(gradients: Gradients) -> Figure:
-    """Draw Figure 3: means of |dLoss / dA| by layer and kind of token, and the same divided by the mean over all
-    tokens.
+    """Draw Figure 3: means of |dLoss / dA| by layer and kind of token, also divided by the mean over all tokens.
 
-    A is the attention of a token to a token. Without gradients, the figure is a sentence that says why.
+    A is the attention of one token to another. Without gradients, the figure is a sentence that says why.
     """
     figure = Figure(figsize=(PAGE, 0.7 if gradients.loss is None else 2.2), layout="constrained")
     if gradients.loss is None:
@@ -322,8 +318,7 @@ class SentenceMap(NamedTuple):
 
 @styled
 def examples_figure(examples: Examples) -> Figure:
-    """Draw Figure 1, a panel for each pattern of attention: lines from each token at the left to the tokens at the
-    right.
+    """Draw Figure 1, a panel for each pattern of attention: lines from tokens at the left to tokens at the right.
 
     examples: one head for each pattern, and its attention among the same tokens.
     A line of attention 1 is black, and a line of attention 0 is not seen. A panel without a head says why.
@@ -428,11 +423,11 @@ _LEGEND_LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 
 
 
 def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
-    """Return the relations at which a head is the best of its model, or coreference, as one text, by (layer, head) from
-    0.
+    """Return the relations (or coreference) at which a head is the best of its model, as a text, by (layer, head).
 
     relations: paths of tables of best heads on treebanks; only the first path is read.
     mentions: paths of tables of accuracies at coreference; only the first path is read.
+    Layers and heads are counted from 0.
     """
     best_heads = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
     best_heads += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]

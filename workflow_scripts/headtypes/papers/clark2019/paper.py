@@ -164,8 +164,6 @@ def _figure(number: int, name: str, title: str, entries: Entries = shown_texts) 
 
 
 def _tables(number: int, name: str, entries: Entries, show: str, *columns: str) -> Tables:
-    """Declare one of the paper's tables; show: name of the function in `clark2019.tables` that returns it."""
-
     def shown(path: str) -> "Iterable[Table]":
         from headtypes.papers.clark2019 import tables
         from headtypes.papers.comparison import read_named

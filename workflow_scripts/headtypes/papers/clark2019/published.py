@@ -116,9 +116,9 @@ class PublishedTable(Data, Generic[Row]):
 
 
 class CoreferenceRow(Data):
-    """A published row of Table 2: percent of mentions whose antecedent a system selects, over all and by type of
-    mention.
+    """A published row of Table 2: percent of mentions whose antecedent a system selects, by type of mention.
 
+    all: percent over all mentions.
     comparable: whether the value counts the same mentions as ours.
     """
 
@@ -183,7 +183,7 @@ class Clark2019(Published):
 
 
 def our_relation(relation: str) -> tuple[str, str]:
-    """Return (annotation, relation), the names that a relation has in the tables of `relations.accuracy`.
+    """Return the annotation ("universal" or "stanford") and the name that a relation has in our tables.
 
     relation: the paper's name of the relation, or a total over all words.
     """

@@ -117,7 +117,7 @@ def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, **settings) -> 
     """Return the attention of the best head on each chosen sentence, from a run of the model over the sentences.
 
     settings: options of `ModelOnTask`.
-    Raises `InputError` if the model cannot read a sentence whole.
+    Raises `InputError` if the model cannot read one of the sentences.
     """
     if not chosen:
         return []

@@ -83,7 +83,7 @@ def compare_with_guan(
     - kind: claim, figure (a value), or either with `over models`;
     - id: of the claim, or share.{type}, stability.{k}.{halves}, {condition}.{metric}, {condition}.drop_{metric};
     - ours, low, high, published, difference (ours less published): percent or points; of a claim, the number that
-    decides;
+      decides;
     - verdict_holm, p_holm: corrected for the number of claims;
     - remark: how the published value contradicts other values;
     - doubtful: types of the row whose name is doubtful.

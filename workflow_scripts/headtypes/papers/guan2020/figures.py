@@ -386,12 +386,12 @@ def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyl
 def _stack_types(
     draw: Callable, start: str, partition: Partition, styles: Mapping[str, TypeStyle], **look
 ) -> list[tuple[str, int, int, int]]:
-    """Draw a stacked bar for each layer, with a part for each type, and return (type, layer, start, heads) of each
-    part.
+    """Draw a stacked bar for each layer, with a part for each type, and return one tuple for each part.
 
     draw: `Axes.bar` or `Axes.barh`.
     start: name of the argument of `draw` for the start of a part, "bottom" or "left".
     look: further arguments of `draw`.
+    A tuple is (type, layer from 1, start of the part, number of heads).
     """
     parts, ends = [], np.zeros(partition.shape[0], dtype=int)
     layers = np.arange(1, len(ends) + 1)

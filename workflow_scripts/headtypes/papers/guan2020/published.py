@@ -26,14 +26,22 @@ class PublishedCondition(Data):
 
 
 class PublishedShares(Data):
-    """The published share of each type among all heads, in percent."""
+    """The published share of each type among all heads.
+
+    place: the place in the paper.
+    types: percent of heads, by type.
+    """
 
     place: str
     types: dict[str, float]
 
 
 class PublishedStability(Data):
-    """The published stability of the clustering in percent, by the data on which a model was trained."""
+    """The published stability of the clustering of heads.
+
+    place: the place in the paper.
+    models: percent, by the data on which a model was trained.
+    """
 
     place: str
     models: dict[str, float]
@@ -61,7 +69,7 @@ class Guan2020(Published):
         return next(condition for condition in self.conditions if not condition.operations)
 
     def condition_with(self, operations: Mapping[str, str]) -> PublishedCondition | None:
-        """Return the published condition with these operations, or None.
+        """Return the published condition with the given operations, or None.
 
         operations: operation by type or head. Types with the operation `keep` do not count, but single heads with
             `keep` do.

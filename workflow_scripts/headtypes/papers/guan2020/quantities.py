@@ -109,10 +109,10 @@ class Model(Quantities):
         return Quantity(f"drop of exact match with {self._name(condition)} less {named}", measured, unit="points")
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
-        """Return the percentage of a type's heads in a third of the layers beyond the largest in another third, in
-        points.
+        """Return the percentage of a type's heads in a third of the layers less the most in another third, in points.
 
-        The mean of the same number over permutations of the layers is subtracted, and gives the interval.
+        The mean of the same number over permutations of the layers is subtracted, and the permutations give the
+        interval.
         """
 
         def beyond(heads: np.ndarray) -> np.ndarray:
@@ -186,7 +186,7 @@ class Model(Quantities):
         return self.published.baseline.id
 
     def _weighted_score(self, weights: Mapping[int, float]) -> Measured:
-        """Return the sum of exact match under conditions times weights, in percent.
+        """Return the weighted sum of exact match over conditions, in percent.
 
         weights: by number of the condition in the paper; a condition of weight 0 need not have been evaluated.
         Raises `NoVerdictError` if another condition was not evaluated, or if the model answers nothing correctly.
@@ -293,7 +293,7 @@ def collect_quantities(
 def published_quantities(published: Guan2020, row: str | None = None) -> Model:
     """Return the paper's own numbers.
 
-    row: the row of the paper's Table 1 whose stability is taken, or None for no stability.
+    row: the row of the paper's Table 1 whose stability is taken; None to leave stability out.
     """
     values = {f"{row.id}.{metric}": getattr(row, metric) for row in published.conditions for metric in METRICS}
     values |= {f"share.{name}": share for name, share in published.shares.types.items()}

@@ -151,7 +151,8 @@ def stability_shown(table: pd.DataFrame) -> Table:
 def with_published(table: pd.DataFrame, published: Guan2020) -> pd.DataFrame:
     """Return Table 1 with the paper's shares as a last row.
 
-    table: the result of `stability_table`, unchanged if it has no type or no published stability of the paper.
+    table: the result of `stability_table`. A table without the paper's types, or without published stability, is
+        returned as it is.
     """
     paper = {f"share_{name}": share for name, share in published.shares.types.items() if f"share_{name}" in table}
     if not paper or table["published_stability"].isna().all():
@@ -319,7 +320,7 @@ def _key(row: Mapping) -> Key:
 
 
 def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
-    """Yield Table 2 or 3 as pages show it, a table for each model and partition, with the baseline as its first row.
+    """Yield Table 2 or 3 as pages show it, one for each model and partition, with the baseline as its first row.
 
     table: the result of `ablation_table`.
     number: 2 or 3.

@@ -27,10 +27,10 @@ class Shares(Quantities):
     """
 
     def by_norms_beyond(self, kind: str, times: float) -> Quantity:
-        """Return the percentage of norms that tokens of a kind get, less `times` their percentage of weights, in
-        points.
+        """Return the percentage of norms that tokens of a kind get less `times` their percentage of weights, in points.
 
-        kind: a key of `KINDS`. Raises `NoVerdictError` if no text has such tokens.
+        kind: a key of `KINDS`.
+        Raises `NoVerdictError` if no text has tokens of the kind.
         """
         names = f"{kind}.norms", f"{kind}.weights"
         if any(name not in self for name in names) or self[names[1]].value == 0:

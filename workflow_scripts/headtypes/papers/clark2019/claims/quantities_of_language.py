@@ -107,10 +107,11 @@ class Scores:
 
 @dataclass(frozen=True)
 class Columns:
-    """Several accuracies on the same units, a column for each.
+    """Several accuracies on the same units (sentences or documents), a column for each.
 
     names: names of the columns.
-    sums, sizes: number of right items, and number of all items, in each unit, [unit, column].
+    sums: sum of the scores of all items in each unit, [unit, column]; an item, such as a word, scores 1 if right.
+    sizes: number of items in each unit, [unit, column].
     over: what the units are, such as "sentences".
     """
 
@@ -136,12 +137,12 @@ class Columns:
         """Return the value of a measure of accuracies, with its 95 % interval over units.
 
         measure: a function of `Scores`.
-        whole: the accuracies over all units; they record which accuracies the measure uses.
-        reach: the least and the largest value of the measure on a single unit; by default 50 points per accuracy that
-            the measure uses, at least 100, to either side of 0.
+        whole: the accuracies over all units, which record the accuracies that the measure uses.
+        reach: the least and the largest value of the measure on a single unit. The default is 0 plus or minus 50 points
+            for each accuracy that the measure uses, and at least 100 points.
 
-        Units have the sizes of the used accuracy with the smallest effective number of units, (sum of sizes)^2 / sum of
-        sizes^2. With fewer than two units there is no interval.
+        Units have the sizes of one used accuracy: the accuracy with the smallest effective number of units, (sum of
+        sizes)^2 / sum of sizes^2. With fewer than two units there is no interval.
         """
         value = float(measure(whole))
         most = 50.0 * max(2, len(whole.used))
@@ -212,9 +213,10 @@ class Trees(Accuracies):
     def at_least(
         self, number: int, relations: Sequence[str], statistic: Statistic, side: Side, limit: float
     ) -> Finding:
-        """Return the finding whether at least `number` relations have a statistic on one side of a limit.
+        """Return the finding that at least `number` relations have a statistic above or below a limit.
 
-        statistic: a key of `STATISTICS`; limit: in percent or points (`UNITS`).
+        statistic: a key of `STATISTICS`.
+        limit: in percent or points (`UNITS`).
 
         Each relation is judged by itself, at a level that is corrected for the number of relations. Raises
         `NoVerdictError` if fewer than `number` relations are known, or if relations that the treebank lacks could
@@ -450,10 +452,11 @@ def sep_beyond_others(best: BestHeads, rows: Mapping[str, int]) -> Measured:
     best: the best heads of all relations.
     rows: row, in `best`, of each of the paper's relations and totals, by name.
 
-    A head's rise is its share of attention to [SEP] from words without the relation, less its share from words with the
-    relation. The value is the mean rise of the best heads that find a relation and look at [SEP], less the mean rise
-    under permutations. In a permutation, these heads change places at random with heads of their layers that look at
-    [SEP] and find no relation. Raises `NoVerdictError` if no head that finds a relation looks at [SEP].
+    A head finds a relation if its accuracy is more than ten points above the best offset. A head's rise is its share of
+    attention to [SEP] from words without the relation, less its share from words with the relation. The value is the
+    mean rise of the best heads that find a relation and look at [SEP], less the mean rise under permutations. In a
+    permutation, these heads change places at random with heads of their layers that look at [SEP] and find no relation.
+    Raises `NoVerdictError` if no head that finds a relation looks at [SEP].
     """
     known = [row for name, row in rows.items() if name not in TOTALS]
     finds = _finders(best, rows)

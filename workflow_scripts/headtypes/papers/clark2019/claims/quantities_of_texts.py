@@ -93,12 +93,12 @@ _ENDS: dict[Side, str] = {"above": "least", "below": "most"}
 class Statistics:
     """Statistics of heads and layers, on all segments, or on all segments but one for each segment.
 
-    Shapes below begin with [segment, ...] if one segment is left out, and with [...] empty otherwise.
+    In shapes, `...` stands for `segment` if one segment is left out at a time, and for nothing otherwise.
 
     heads: by statistic, [..., layer, head].
     layers: by statistic, [..., layer]: the mean over the heads of a layer; of `offset_heads` the number of heads.
     uniform: entropy of attention spread evenly over all tokens that a token can see, in nats, [..., layer], or None.
-    missing: the reason why a statistic is not known, by its name.
+    missing: the reason why a statistic is not known, by the statistic's name.
     on_all: if segments are left out, the statistics on all segments, which select layers and heads; None otherwise.
     """
 
@@ -120,7 +120,10 @@ class Statistics:
         return self._known(self.heads, name)
 
     def of_layers(self, name: str) -> np.ndarray:
-        """Return a statistic of each layer, [..., layer]. Raises `NoVerdictError` if the statistic is not known."""
+        """Return a statistic of each layer, [..., layer].
+
+        Raises `NoVerdictError` if the statistic is not known.
+        """
         return self._known(self.layers, name)
 
     def mean(self, name: str, where: Where) -> np.ndarray:
@@ -281,13 +284,14 @@ class Heads(Quantities):
         return Measured(value)
 
     def counted_early(self, name: str, label: str, by_layer: Measure) -> Quantity:
-        """Return the number of heads in the first third of the layers less that in the last, beside permuted layers.
+        """Return the number of heads in the first third of the layers less that in the last third, beyond chance.
 
-        name: name under which the quantity is stored. label: what is counted, in words.
+        name: name under which the quantity is stored.
+        label: what is counted, in words.
         by_layer: a function from `Statistics` to the number of heads in each layer, [layer].
 
-        The mean under permutations of the layers is subtracted, and gives the interval. The paper's own numbers are not
-        tested.
+        The mean under permutations of the layers is subtracted, and the permutations give the interval. The paper's own
+        numbers are not tested.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
 
@@ -320,8 +324,8 @@ class Heads(Quantities):
     def in_more_than(self, percent: float, statistic: str, side: Side) -> Quantity:
         """Return the value of a statistic that more than `percent` percent of the heads reach, or do not exceed.
 
-        side: "above" for the largest value that so many heads reach, "below" for the smallest that so many do not
-            exceed.
+        side: "above" for the largest value that so many heads reach; "below" for the smallest value that so many heads
+            do not exceed.
         """
         sign = 1 if side == "above" else -1
         label = f"{LABELS[statistic]} in more than {percent:g} percent of the heads, at {_ENDS[side]}"
@@ -340,9 +344,7 @@ class Heads(Quantities):
         return self._layers(statistic, third, f".less_{other}", f" less that in the {other} third", measure)
 
     def mean_less_statistic(self, statistic: str, where: Where, other: str) -> Quantity:
-        """Return the mean of a statistic over some layers, less the mean of the statistic `other` over the same
-        layers.
-        """
+        """Return the mean of a statistic over some layers, less the mean of the statistic `other` over these layers."""
 
         def measure(statistics: Statistics) -> np.ndarray:
             return statistics.mean(statistic, where) - statistics.mean(other, where)
