@@ -112,7 +112,7 @@ def run_model(
     hook:   function that makes the hook of a batch; the hook is called with each layer of the batch's forward pass.
     finish: called with each batch, its hook, and the model's output. The function must do everything that can fail
         before it stores a result, since a batch that does not fit into memory is run again.
-    how:    the other arguments of `run_batches`.
+    how:    the other arguments of `run_batches`, such as `batch_tokens`.
     """
 
     def run_batch(batch: Batch, shown: tqdm) -> None:

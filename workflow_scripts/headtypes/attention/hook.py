@@ -342,7 +342,7 @@ class Group:
 def at_once(device: torch.device) -> bool:
     """Return whether attention is computed in few large blocks of all heads: true on a GPU.
 
-    There, most of the time goes into reading attention from memory.
+    On a GPU, most of the time goes into reading attention from memory.
     """
     return device.type != "cpu"
 

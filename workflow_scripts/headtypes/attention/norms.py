@@ -25,9 +25,10 @@ from headtypes.models.placement import device_of, weights_on_device
 
 
 class KeyLengths:
-    """A function from a layer to the length of the vector that each token hands over through each head, `||v_t W_O||`.
+    """A function that returns the length of the vector that each token hands over through each head, `||v_t W_O||`.
 
-    `v_t` is the token's value, and `W_O` the head's slice of the layer's output projection.
+    `v_t` is the token's value, and `W_O` the head's slice of the layer's output projection. The function takes a
+    layer's number, from 0, and the `Layer`, and returns float32 [batch, head, key].
     Raises `InputError` if a layer does more to its head outputs than multiply them by a matrix.
     """
 
@@ -50,10 +51,10 @@ class KeyLengths:
 def scale_rows(
     attention: Float[Tensor, "sample head row key"], lengths: Float[Tensor, "sample head key"]
 ) -> Float[Tensor, "sample head row key"]:
-    """Return attention, scaled in place, each row of which sums to one after multiplication by `lengths`.
+    """Return attention scaled in place, so that each row sums to one after multiplication by `lengths`.
 
     A row whose sum is zero becomes zero.
-    lengths: length of the vector that each token hands over, from `KeyLengths`.
+    lengths: length of the vector that each token hands over through each head, from `KeyLengths`.
     """
     # In this order, products of several heads take an eighth of the time.
     sums = torch.matmul(lengths[:, :, None], attention.transpose(-1, -2)).transpose(-1, -2)
@@ -109,7 +110,7 @@ class Probed:
 
 
 def probe_layers(model: PreTrainedModel) -> list[Probed]:
-    """Return each attention layer of a model as seen in one run on three tokens with random head outputs.
+    """Return each attention layer of a model as a `Probed`, from one run on three tokens with random head outputs.
 
     No other tensor in the model equals random numbers, or numbers computed from them, by chance. The random numbers are
     the same in each call.

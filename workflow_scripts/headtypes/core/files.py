@@ -85,7 +85,7 @@ def refusal(error: BaseException | None) -> str | None:
 def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
     """Turn any error inside the `with` block, which reads a result, into an `InputError` that names the result's file.
 
-    otherwise: end of the message `… is damaged or …`, such as `is not a feature file`.
+    otherwise: second explanation in the message `PATH is damaged or OTHERWISE`, such as `is not a feature file`.
     """
     try:
         yield
@@ -100,7 +100,7 @@ def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
 
 
 def text_of(path: StrPath) -> str:
-    """Return the text of a user's file, with `\n` at line ends and without a byte-order mark.
+    """Return the text of a user's file, with newline characters at line ends and without a byte-order mark.
 
     Raises `InputError` if the file is not UTF-8.
     """

@@ -29,7 +29,7 @@ _WILDCARD = re.compile(r"\{(\w+)\}")
 class Result:
     """A result that one rule writes: the pattern of its paths, and the plan entries for which the result is made.
 
-    The text after each field explains the field.
+    A text after each field, in the code, explains the field.
     """
 
     path: str

@@ -176,9 +176,9 @@ class Measured:
 
     @classmethod
     def by(cls, evidence: "Evidence | Together", over: str) -> "Measured":
-        """Return the value, interval and p-values of a mean, or of a sum of means.
+        """Return a mean, or a sum of means, with its interval and p-values.
 
-        evidence: the units' evidence; over: plural name of the units, such as articles.
+        evidence: the units' evidence for the mean or the sum; over: plural name of the units, such as articles.
         """
         return cls._judged(evidence.value, evidence.ends, evidence.tails, over, evidence.units)
 

@@ -13,7 +13,7 @@ from headtypes.core.files import StrPath, atomic_write, check_header, separator_
 def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 1, **options) -> pd.DataFrame:
     """Return the table of a CSV file that the workflow wrote.
 
-    otherwise: end of the message for an unreadable file, `… is damaged or …`, such as `is not a partition`.
+    otherwise: second explanation in the message `PATH is damaged or OTHERWISE`, such as `is not a partition`.
     columns: columns that the file must have; rows: least number of rows; options: those of `pandas.read_csv`.
     Raises `InputError` if the file is damaged, or lacks a column or rows.
     """
@@ -26,9 +26,11 @@ def table_reader(
 ) -> Callable[[StrPath], pd.DataFrame]:
     """Return a function that takes the path of a CSV file of the workflow and returns its table.
 
+    otherwise: second explanation in the message `PATH is damaged or OTHERWISE`, such as `is not a partition`.
     columns: {name: type} of the columns that the file must have; None lets pandas choose the type. Text columns are
-        kept as written, even "1" and "NA"; an empty cell is "" in a text column, and missing in any other.
-    otherwise, rows, and errors: as in `read_csv`.
+        kept as written, even "1" and "NA"; an empty cell is "" in a text column, and missing in any other column.
+    rows: least number of rows.
+    The returned function raises `InputError` if the file is damaged, or lacks a column or rows.
     """
     kinds = {name: kind for name, kind in columns.items() if kind is not None}
     texts = {name: "" for name, kind in kinds.items() if kind is str}
@@ -67,7 +69,8 @@ def write_csv(path: StrPath, table: pd.DataFrame) -> None:
 def read_parquet(path: StrPath, otherwise: str, columns: Iterable[str]) -> pd.DataFrame:
     """Return the table of a Parquet file that the workflow wrote; the table may have no rows.
 
-    otherwise: end of the message for an unreadable file, `… is damaged or …`; columns: columns that the file must have.
+    otherwise: second explanation in the message `PATH is damaged or OTHERWISE`; columns: columns that the file must
+        have.
     Raises `InputError` if the file is damaged or lacks a column.
     """
     with undamaged(path, otherwise):

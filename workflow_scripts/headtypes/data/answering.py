@@ -28,7 +28,7 @@ _LOGITS = 2**25
 def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
     """Return a fetched model with the model head that answers this kind of task.
 
-    precision: as in `loading.load_model`; kind: a key of `KINDS`.
+    precision: float32, bfloat16 or float16; kind: a key of `KINDS`.
     """
     head = KINDS[kind].head
     return load_model(record, precision, head=record.language_head if head == LANGUAGE_MODEL else head)

@@ -114,7 +114,7 @@ class Metric:
 
     @property
     def reach(self) -> tuple[float, float] | None:
-        """The smallest and largest possible drop of one question; None if drops have no bounds."""
+        """The smallest and largest possible drop of one question, in the metric's unit; None without bounds."""
         return (-100.0, 100.0) if self.unit == "%" else None
 
     @property
@@ -178,7 +178,7 @@ def counted_by(metrics: Collection[Metric]) -> str:
 
 
 def tested_metric(names: Collection[str]) -> Metric:
-    """Return the metric by which heads are compared: F1 if exact match is among `names`, else the main metric.
+    """Return the metric by which heads are compared: F1 if exact match is among `names`, else the task's main metric.
 
     names: names of the metrics of a task.
     """
@@ -326,7 +326,10 @@ class Kind(ABC):
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def training_targets(self, rows: Sequence, windows: Windows) -> tuple[np.ndarray, list[str] | None]:
-        """Return targets for fine-tuning, [window, softmax] int of at least 0, and the names of the labels or None."""
+        """Return targets for fine-tuning, [window, softmax] int of at least 0, and the names of the labels.
+
+        The names are None for a kind without labels.
+        """
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:

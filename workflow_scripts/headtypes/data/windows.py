@@ -26,18 +26,18 @@ class Windows:
     Fields call the rows questions, and may hold questions, pairs or documents. A pair has one window, a document one
     for each segment. Window `w` has the tokens offsets[w]:offsets[w + 1].
 
-    input_ids       int32 [token]
-    token_type_ids  int8 [token], or None for a model without segments
-    sentence        int32 [token], number of the token's sentence, -1 for a special token. In a question with its
-    context, and in a pair, 0 is the first text, and 1, 2, ... are the sentences of the second text. In all other
-    windows, sentences are 0, 1, ...
-    char_start, char_end: int32 [token], first character in the second text and the character after the last; -1 for a
-        token outside of this text
-    offsets         int64 [window + 1]
-    question        int32 [window], index into `question_ids`
-    question_ids    [question]
-    targets         int32 [token]: id of the token that a language model is to predict here, -1 for none; None for a
-    task that needs no language model
+    input_ids: int32 [token].
+    token_type_ids: int8 [token], or None for a model without segments.
+    sentence: int32 [token], number of the token's sentence, -1 for a special token. In a question with its context, and
+        in a pair, 0 is the first text, and 1, 2, ... are the sentences of the second text. In all other windows,
+        sentences are 0, 1, ...
+    char_start, char_end: int32 [token], the token's first character in the second text, and the character after its
+        last; -1 for a token outside of this text.
+    offsets: int64 [window + 1].
+    question: int32 [window], index into `question_ids`.
+    question_ids: [question].
+    targets: int32 [token], id of the token that a language model is to predict here, -1 for none; None for a task that
+        needs no language model.
     """
 
     input_ids: np.ndarray

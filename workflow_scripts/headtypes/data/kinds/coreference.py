@@ -48,7 +48,7 @@ class AnnotatedSentence(StrictRecord):
 class AnnotatedDocument(StrictRecord):
     """A document with the mentions of all entities that are mentioned twice or more.
 
-    mentions: in the order of their first words; of mentions with the same first word, the longer one first.
+    mentions: sorted by first word; among mentions with the same first word, the longer one comes first.
     left_out: number of mentions that are not one span of words, and are missing from `mentions`.
     """
 
@@ -105,7 +105,8 @@ class _DocumentBuilder:
     """A document to which sentences and mentions are added while its file is read.
 
     id_: the document's id; path, line: place at which the document begins, for messages.
-    entity: pattern of the text that names an entity; its groups are the entity's id and which of several spans this is.
+    entity: pattern of the text that names an entity. Its first two groups are the entity's id and, for a mention of
+        several spans, the number of the span.
     """
 
     def __init__(self, id_: str, path: str, line: int, entity: re.Pattern):
