@@ -33,10 +33,12 @@ from headtypes.planning.provenance import RESULTS, beside, folder_of_records, re
 
 
 class Finding(NamedTuple):
-    """A result that is not as it should be, and why.
+    """A result that is not as it should be, with its state and the reason.
 
+    path:  path of the result.
     state: missing; foreign (without a record, or of another configuration); damaged (changed since it was made); or
         stale (made with another spec or code, or from other inputs).
+    why:   the reason, in words.
     """
 
     path: str
@@ -45,22 +47,26 @@ class Finding(NamedTuple):
 
 
 class Audit:
-    """Judges each result in the folder `results` of the working directory; every file is read once."""
+    """A judge of each result in the folder `results` of the working directory, which reads every file once."""
 
     def __init__(self, plan: Plan, accepts: bool = False):
-        """plan: of the configuration that results should be of; accepts: whether results of other code are fine."""
+        """Prepare the audit of results against a plan.
+
+        plan:    plan of the configuration that the results should be of.
+        accepts: whether results that only other code made are fine.
+        """
         self.plan, self.state, self._sha256 = plan, cache(self._state), cache(sha256_path)
         self._accepts, self._wrong = accepts, wrong_weights(plan)
         self.accepted: dict[str, str] = {}
         """The hash of the code by each result of which this alone has changed."""
 
     def findings(self) -> list[Finding]:
-        """List the results that are missing, foreign, damaged or stale, sorted by path."""
+        """Return the results that are missing, foreign, damaged or stale, sorted by path."""
         found = {path: self.state(path) for path in sorted({*files_of(self.plan), *on_disk()})}
         return [Finding(path, *judged) for path, judged in found.items() if judged]
 
     def _state(self, path: str) -> tuple[str, str] | None:
-        """Return the state of a result and the reason; None where the result is as it should be."""
+        """Return (state, reason) of a result, as in `Finding`; None for a result that is as it should be."""
         if not (Path(path).is_file() or Path(path).is_dir()):
             return "missing", "it is not there"
         try:
@@ -99,7 +105,7 @@ class Audit:
 
     @cached_property
     def _from_elsewhere(self) -> set[str]:
-        """Return the SHA-256 of every file that the configuration names, and of every file of the workflow itself."""
+        """The SHA-256 of every file that the configuration names, and of the workflow's own files that jobs read."""
         files, config = self.plan.files, self.plan.config
         named = [file for folder in OF_WORKFLOW for file in (ROOT / folder).rglob("*")] + [*files.of_vectors()]
         named += [file for model in config.models for file in files.of_model(model)]
@@ -110,7 +116,7 @@ class Audit:
 
 
 def on_disk() -> Iterator[str]:
-    """Yield the path of every file in the folder of results, except benchmarks and files that are made on demand."""
+    """Yield the path of every result in the folder of results, without records, benchmarks and the report."""
     for path in filter(Path.is_file, RESULTS.rglob("*")):
         aside = path.is_relative_to(folder_of_records(RESULTS)) or path == RESULTS / "report.html"
         if not aside and not path.name.endswith("benchmark.tsv"):
@@ -121,7 +127,10 @@ def on_disk() -> Iterator[str]:
 
 
 def _changes(then: Any, now: Any, path: str = "") -> Iterator[str]:
-    """Yield the values in which two specs differ, in words: "k: 4, now 5"."""
+    """Yield the values in which two specs of a result differ, in words, such as "k: 4, now 5".
+
+    then, now: the specs, as nested dicts; path: keys that lead to both.
+    """
     if isinstance(then, dict) and isinstance(now, dict):
         for key in {**then, **now}:
             yield from _changes(then.get(key), now.get(key), f"{path} {key}".strip())
@@ -130,7 +139,7 @@ def _changes(then: Any, now: Any, path: str = "") -> Iterator[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print every result that is not as it should be; return the exit status of the command."""
+    """Print every result that is not as it should be; return the exit status of the command, 1 if there is any."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--configfile", nargs="+", type=Path, default=[], action="extend", help="laid over config.yaml")
     parser.add_argument("--directory", type=Path, default=Path(), help="where the results are")

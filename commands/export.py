@@ -39,9 +39,11 @@ UNDECIDED = "results of which nobody has said whether they hold text of a corpus
 def export(plan: Plan, output: Path, authors: Iterable[str], license: str, title: str) -> dict[str, str]:
     """Write a folder with the results of the working directory, their records, and a description of the whole.
 
-    license: an SPDX identifier or an address.
-    Returns, for the path of each result that was left out, the reason. Raises `InputError` where the folder is not
-    empty, or a result is stale or damaged.
+    output:  the folder, which must not exist or be empty.
+    license: SPDX identifier or address of the licence.
+    title:   heading of the description.
+    Returns {path of each result that was left out: reason}. Raises `InputError` if the folder is not empty, or a result
+    is stale or damaged.
     """
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise InputError(f"{output} is not empty; name another folder with --output, or delete it.")
@@ -79,7 +81,12 @@ def export(plan: Plan, output: Path, authors: Iterable[str], license: str, title
 
 
 def _describe(crate: ROCrate, files: list, title: str, authors: Iterable[str], license: str, records: list) -> None:
-    """Add to the description who made the results, with what software, and from which models and data."""
+    """Add to an RO-Crate who made the results, with what software, and from which models and data.
+
+    crate:   description of the exported folder.
+    files:   entities of the crate, one for each result.
+    records: provenance records of the results.
+    """
     crate.name, crate.description = title, "Results of the workflow headtypes; README.md says what is here."
     url = license if "://" in license else f"https://spdx.org/licenses/{license}"
     crate.root_dataset["license"] = crate.add(ContextEntity(crate, url, {"@type": "CreativeWork", "name": license}))
@@ -116,18 +123,20 @@ def _card(title: str, authors: Iterable[str], license: str, records: list, left_
 
 
 def _said(records: list[dict[str, Any]], key: str) -> list[str]:
-    """List the values that records have of a key, each value once, the most frequent first."""
+    """Return the values that records have of a key, each value once, the most frequent first."""
     return [str(value or "unknown") for value, _ in Counter(record[key] for record in records).most_common()]
 
 
 def _sources(records: list[dict[str, Any]]) -> dict[str, str]:
-    """Return a phrase that identifies each model and data set, by its name."""
+    """Return {name of each model and data set: phrase that identifies its source}.
+
+    records: provenance records of results.
+    """
     found = {name: source for record in records for name, source in record["sources"].items()}
     return {name: ", ".join(f"{key} {value}" for key, value in about.items()) for name, about in sorted(found.items())}
 
 
 def main(arguments: list[str]) -> None:
-    """Write the folder, and print its path and the number of results that were left out."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--author", action="append", required=True, help="Family, Given")
     parser.add_argument("--license", required=True, help="of the results: an SPDX identifier, or an address")

@@ -22,7 +22,10 @@ from headtypes.planning.plan import Plan, plan_of_files
 
 
 def figures(plan: Plan, folder: Path) -> int:
-    """Copy the PDFs of the page's figures into a folder, with `captions.md`; return the number of figures."""
+    """Copy the PDF of each figure of the summary page into a folder, with `captions.md`; return the number of figures.
+
+    Raises `InputError` if there is no figure yet.
+    """
     captions = []
     for figure in (figure for paper in PAPERS.values() for figure in paper.figures):
         for key, png in shown_files(figure, plan).items():

@@ -26,7 +26,7 @@ from headtypes.planning.plan import plan_of_files
 
 
 def main(arguments: list[str]) -> None:
-    """Serve the page of a model until Ctrl-C, and print its address."""
+    """Serve the page of a model until Ctrl-C, and print the page's address."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="a model of the configuration")
     parser.add_argument("--configfile", nargs="+", type=Path, default=[], action="extend", help="laid over config.yaml")

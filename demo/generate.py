@@ -43,12 +43,10 @@ ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
 
 
 def choice(rng: np.random.Generator, options):
-    """One of the options, all equally likely."""
     return options[int(rng.integers(len(options)))]
 
 
 def shuffled(rng: np.random.Generator, options) -> list:
-    """The options in a random order."""
     return [options[i] for i in rng.permutation(len(options))]
 
 
@@ -57,9 +55,14 @@ def shuffled(rng: np.random.Generator, options) -> list:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A word with its dependents, in order: outer_left, before, the word itself, after, outer_right.
+    """A word with its dependents, as a tree.
 
-    A mention of `entity` covers `before`, the word and `after`; `named` where it is the full name.
+    The order in the sentence is outer_left, before, the word itself, after, outer_right.
+
+    form, upos: the word as it is written, and its part of speech (UPOS).
+    relation: dependency relation to the head.
+    entity:   key of the entity that the phrase mentions; the mention covers `before`, the word and `after`.
+    named:    whether the phrase is the full name of the entity.
     """
 
     form: str
@@ -73,35 +76,38 @@ class Phrase:
     named: bool = False
 
     def as_relation(self, relation: str, *outer_left: "Phrase") -> "Phrase":
-        """The same phrase in another relation to its head, with more words (a preposition) in front."""
+        """Return the same phrase in another relation to its head, with more words, such as a preposition, in front."""
         return replace(self, relation=relation, outer_left=(*outer_left, *self.outer_left))
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """words: (form, upos, index of the head or -1, relation); mentions: (first word, last word, entity, named)."""
+    """A sentence with its tree and its mentions of entities.
+
+    words:    [form, part of speech, index of the head or -1, relation] of each word.
+    mentions: (first word, last word, key of the entity, whether the mention is the full name).
+    """
 
     words: list[list]
     mentions: list[tuple[int, int, str, bool]]
 
     @property
     def text(self) -> str:
-        """The sentence as it is written."""
+        """The sentence as text."""
         return join([form for form, *_ in self.words])
 
 
 def join(forms: list[str]) -> str:
-    """Join tokens into text, with no space before punctuation."""
+    """Return words as text, without a space before punctuation and `'s`."""
     return "".join(form if form in (",", ".", "?", "'s") or not i else f" {form}" for i, form in enumerate(forms))
 
 
 def capital(form: str) -> str:
-    """The form with its first letter in upper case."""
     return form[:1].upper() + form[1:]
 
 
 def sentence(root: Phrase) -> Sentence:
-    """Lay a tree out as a sentence that starts with a capital and ends with a full stop."""
+    """Return a tree of words as a sentence that starts with a capital and ends with a full stop."""
     words, mentions = [], []
 
     def place(phrase: Phrase) -> int:
@@ -129,7 +135,13 @@ def sentence(root: Phrase) -> Sentence:
 
 @dataclass(frozen=True)
 class Entity:
-    """kind: what questions ask for; sort: a finer word for it; words: (form, upos, relation); head: its head word."""
+    """A fictional or ordinary thing that facts are about, such as a person, a town or a year.
+
+    kind:  kind of thing that questions ask for, such as work.
+    sort:  finer word for the kind, such as novel.
+    words: (form, part of speech, relation) of each word of the full name.
+    head:  index of the head word of the name.
+    """
 
     kind: str
     sort: str
@@ -143,21 +155,21 @@ class Entity:
 
     @property
     def key(self) -> str:
-        """Identifies the entity within an article."""
+        """A text that identifies the entity within an article, as `kind:name`."""
         return f"{self.kind}:{self.name}"
 
     def phrase(self) -> Phrase:
-        """The full name as a phrase."""
+        """Return the full name of the entity as a phrase."""
         parts = [Phrase(*word) for word in self.words]
         before, after = tuple(parts[: self.head]), tuple(parts[self.head + 1 :])
         return Phrase(*self.words[self.head][:2], before=before, after=after, entity=self.key, named=True)
 
     def pronoun(self, possessive: bool = False) -> str:
-        """The pronoun for the entity."""
+        """Return the personal or possessive pronoun for the entity."""
         return {"woman": ("she", "her"), "man": ("he", "his")}.get(self.sort, ("it", "its"))[possessive]
 
     def short_phrase(self) -> Phrase:
-        """The surname of a person, or `the` and the sort of anything else."""
+        """Return the surname of a person, or `the` and the sort of anything else, as a phrase."""
         if self.kind == "person":
             return Phrase(self.words[-1][0], "PROPN", entity=self.key)
         return Phrase(self.sort, "NOUN", before=(Phrase("the", "DET", "det"),), entity=self.key)
@@ -165,31 +177,34 @@ class Entity:
 
 @dataclass(frozen=True)
 class Fact:
-    """A relation with its fillers: (role, entity), subject first, then object, then adjuncts."""
+    """A relation between entities: the statement that a sentence tells.
+
+    fillers: (role, entity): the subject first, then the object, then adjuncts (place, time and other circumstances).
+    """
 
     relation: Relation
     fillers: tuple[tuple[str, Entity], ...]
 
     def get(self, role: str) -> Entity | None:
-        """The filler of a role, None where the fact leaves it open."""
+        """Return the entity in a role; None if the fact leaves the role open."""
         return dict(self.fillers).get(role)
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The roles that have a filler."""
+        """The roles that an entity fills."""
         return tuple(role for role, _ in self.fillers)
 
     @property
     def adjuncts(self) -> tuple[str, ...]:
-        """The roles of the circumstances."""
+        """The roles that are circumstances, such as place and year, and neither subject nor object."""
         return tuple(role for role in self.roles if role not in ("subject", "object"))
 
     def with_filler(self, role: str, entity: Entity) -> "Fact":
-        """The same fact with another filler in one role."""
+        """Return the same fact with another entity in one role."""
         return Fact(self.relation, tuple((r, entity if r == role else e) for r, e in self.fillers))
 
     def without(self, role: str) -> "Fact":
-        """The same fact with one role left open."""
+        """Return the same fact with one role left open."""
         return Fact(self.relation, tuple((r, e) for r, e in self.fillers if r != role))
 
 
@@ -198,48 +213,53 @@ TopicFacts = list[tuple[Fact, str]]
 
 
 def fits(slot: str | None, entity: Entity) -> bool:
-    """Whether an entity may fill a slot written `kind` or `kind:sort`."""
+    """Return whether an entity may fill a slot, which is written `kind` or `kind:sort`."""
     return slot in (entity.kind, f"{entity.kind}:{entity.sort}")
 
 
 def alike(entity: Entity, other: Entity) -> bool:
-    """Whether they are of one kind and, of works, of one sort."""
+    """Return whether two entities are of one kind and, if they are works, of one sort."""
     return entity.kind == other.kind and (entity.kind != "work" or entity.sort == other.sort)
 
 
 def rank(relation: Relation, role: str) -> int:
-    """The rank of a relation for a topic in that role: a work begins with its author."""
+    """Return when a text about a topic tells the relation: 0 first, 1 in the middle, 2 at the end.
+
+    role: role of the topic in the relation. A text about a work begins with the author.
+    """
     return 0 if role == "object" and "subject" in relation.determined else relation.rank
 
 
 def relations_about(topic: Entity) -> list[tuple[Relation, str]]:
-    """The relations that a sentence about the topic can tell, each with the role that the topic plays in it."""
+    """Return (relation, role of the topic) for each relation that a sentence about the topic can tell."""
     about = [(relation, "subject") for relation in RELATIONS if relation.subject == topic.kind]
     return about + [(it, "object") for it in RELATIONS if it.converse and fits(it.object, topic)]
 
 
 def article_for(form: str) -> str:
-    """The indefinite article that goes before a word."""
+    """Return the indefinite article, a or an, for the word after it."""
     return "an" if form[0] in "aeiou" else "a"
 
 
 def year(number: int) -> Entity:
-    """A year as an entity."""
     return Entity("year", "year", ((str(number), "NUM", ""),), 0)
 
 
 class Names:
-    """Draws the entities of one part of the data, dev or train."""
+    """A source of random entities for one part of the data, dev or train; the two parts share no proper name."""
 
     def __init__(self, part: str, rng: np.random.Generator):
-        """part: decides which proper names there are; rng: decides what is drawn."""
+        """Divide the proper names; `part`, dev or train, decides which of them can be drawn, and `rng` which are."""
         self._rng, self._of_part = rng, {}
         for number, (kind, names) in enumerate(words.PROPER_NAMES.items()):
             order, cut = np.random.default_rng([SEED, number]).permutation(len(names)), round(0.65 * len(names))
             self._of_part[kind] = [names[i] for i in (order[:cut] if part == "train" else order[cut:])]
 
     def draw(self, kind: str, taken: set[str], sort: str | None = None) -> Entity:
-        """Draw an entity of the kind (and sort) none of whose names is in `taken`, and add its names to it."""
+        """Return a random entity of a kind and, if given, a sort, and add its names to `taken`.
+
+        taken: names that the entity may not have.
+        """
         while True:
             entity = self._made(kind)
             names = {entity.name, entity.words[-1][0]} if kind in ("person", "town") else {entity.name}
@@ -306,7 +326,14 @@ class Names:
 
 @dataclass(frozen=True)
 class Style:
-    """How a fact is told: adjuncts in order, the first of them in front; an adverb before the verb; as a denial."""
+    """A way to tell a fact in a clause.
+
+    verb:     one of the relation's verbs.
+    adjuncts: roles of the circumstances, in the order of the words.
+    front:    whether the first circumstance stands at the front of the clause.
+    adverb:   adverb before the verb; None for no adverb.
+    negated:  whether the clause denies the fact.
+    """
 
     verb: Verb
     adjuncts: tuple[str, ...]
@@ -316,7 +343,10 @@ class Style:
 
 
 def draw_style(rng: np.random.Generator, fact: Fact, avoid: Style | None = None) -> Style:
-    """Draw a way to tell a fact, with another verb and order than `avoid` where there are others."""
+    """Return a random way to tell a fact.
+
+    avoid: way of another sentence; the verb and the order are others, if the relation has any.
+    """
     relation, adjuncts = fact.relation, fact.adjuncts
     verbs = [verb for verb in relation.verbs if avoid is None or verb != avoid.verb] or relation.verbs
     front = bool(adjuncts) and rng.random() < 0.25
@@ -330,14 +360,14 @@ def draw_style(rng: np.random.Generator, fact: Fact, avoid: Style | None = None)
 
 
 def preposition_phrase(preposition: str, phrase: Phrase, relation: str = "obl") -> Phrase:
-    """A phrase with a preposition before it."""
     return phrase.as_relation(relation, Phrase(preposition, "ADP", "case"))
 
 
 def clause(fact: Fact, role: str, topic: Phrase | None, style: Style, relation: str = "root") -> Phrase:
-    """The clause that tells a fact with the filler of `role` as its grammatical subject.
+    """Return the clause that tells a fact with the entity in `role` as the grammatical subject.
 
-    topic: how the subject is referred to, None where it is left out (a second verb after `and`).
+    topic:    phrase that refers to the subject; None to leave it out, in a second verb after `and`.
+    relation: dependency relation of the clause to its head.
     """
     verb, converse = style.verb, role == "object"
     passive = fact.relation.passive or converse
@@ -369,7 +399,12 @@ def clause(fact: Fact, role: str, topic: Phrase | None, style: Style, relation: 
 
 
 def joined(facts: TopicFacts, topic: Phrase, styles: list[Style]) -> Phrase:
-    """One clause, or two of the same topic joined by `and`."""
+    """Return one clause, or two clauses about the same topic joined by `and`.
+
+    facts:  (fact, role of the topic) of each clause.
+    topic:  phrase that refers to the topic.
+    styles: way to tell each fact.
+    """
     if len(facts) > 1:
         # `In 1920, she moved and married` would leave open what happened in 1920.
         styles = [replace(style, front=False) for style in styles]
@@ -382,7 +417,7 @@ def joined(facts: TopicFacts, topic: Phrase, styles: list[Style]) -> Phrase:
 
 
 def reported(rng: np.random.Generator, root: Phrase) -> Phrase:
-    """The clause as the statement of some source."""
+    """Return a clause as the statement of a source, such as `old records show that ...`."""
     noun, verb = choice(rng, SOURCES)
     subject = Phrase(noun, "NOUN", "nsubj", before=(Phrase("old", "ADJ", "amod"),))
     said = replace(root, relation="ccomp", before=(Phrase("that", "SCONJ", "mark"), *root.before))
@@ -390,7 +425,6 @@ def reported(rng: np.random.Generator, root: Phrase) -> Phrase:
 
 
 def filler(rng: np.random.Generator) -> Sentence:
-    """A sentence that tells no fact."""
     noun, adjective = choice(rng, FILLERS)
     be = Phrase("were" if noun.endswith("s") or noun == "people" else "was", "AUX", "cop")
     subject = Phrase(noun, "NOUN", "nsubj", before=(Phrase("the", "DET", "det"),))
@@ -399,7 +433,7 @@ def filler(rng: np.random.Generator) -> Sentence:
 
 
 def with_apposition(rng: np.random.Generator, entity: Entity) -> Phrase:
-    """The full name, followed by what sort of thing it is."""
+    """Return the full name of an entity, followed by an apposition such as `a market town`."""
     word = choice(rng, APPOSITIONS[entity.kind])
     modifier = Phrase(word, "NOUN", "compound") if entity.kind == "town" else Phrase(word, "ADJ", "amod")
     before = (Phrase(article_for(word), "DET", "det"), modifier)
@@ -408,14 +442,19 @@ def with_apposition(rng: np.random.Generator, entity: Entity) -> Phrase:
 
 
 class Narrator:
-    """Tells facts in order and remembers who was named, so that pronouns and short names can follow."""
+    """A teller of facts in order, who remembers named entities, so that pronouns and short names can follow."""
 
     def __init__(self, rng: np.random.Generator):
-        """rng: decides how to refer to what was named before."""
+        """Begin a text in which nobody has been named; `rng` decides how entities are referred to."""
         self._rng, self._named, self._previous = rng, set(), None
 
     def refer(self, topic: Entity, plain: bool) -> Phrase:
-        """Refer to the subject of the next sentence: a pronoun only for the subject of the sentence before."""
+        """Return a phrase that refers to the subject of the next sentence.
+
+        The phrase is a pronoun only if the sentence before has the same subject.
+
+        plain: whether the full name stands without an apposition.
+        """
         rng, follows = self._rng, self._previous == topic
         previous, self._previous = self._previous, topic
         if topic.key not in self._named:
@@ -433,7 +472,10 @@ class Narrator:
         return topic.short_phrase() if (topic.kind == "person" or follows) and draw < 0.85 else topic.phrase()
 
     def tell(self, topic: Entity, facts: TopicFacts) -> Sentence:
-        """Tell one fact about the topic, or two joined by `and`."""
+        """Return a sentence that tells one fact about a topic, or two facts joined by `and`.
+
+        facts: (fact, role of the topic) of each fact.
+        """
         rng = self._rng
         styles = [draw_style(rng, fact) for fact, _ in facts]
         root = joined(facts, self.refer(topic, plain=len(facts) > 1), styles)
@@ -447,7 +489,11 @@ class Narrator:
 
 @dataclass(frozen=True)
 class Passage:
-    """Sentences about `subjects`; facts: each with its topic's role and the index of the sentence that tells it."""
+    """A text of several sentences about a few entities.
+
+    subjects: entities that the sentences are about.
+    facts:    (fact, role of its topic, index of the sentence that tells it).
+    """
 
     subjects: list[Entity]
     sentences: list[Sentence]
@@ -455,18 +501,24 @@ class Passage:
 
     @property
     def text(self) -> str:
-        """The sentences joined by spaces."""
+        """The sentences of the passage, joined by spaces."""
         return " ".join(sentence.text for sentence in self.sentences)
 
     def start(self, index: int, word: int) -> int:
-        """The character of `text` at which a word of sentence `index` starts."""
+        """Return the character of `text` at which a word starts.
+
+        index: index of the sentence; word: index of the word in the sentence.
+        """
         forms = [form for form, *_ in self.sentences[index].words[: word + 1]]
         return sum(len(it.text) + 1 for it in self.sentences[:index]) + len(join(forms)) - len(forms[-1])
 
 
 @dataclass(frozen=True)
 class Article:
-    """A topic with its passages. number: its index in its part of the data."""
+    """A topic with the passages about it.
+
+    number: index of the article in its part of the data, dev or train.
+    """
 
     number: int
     topic: Entity
@@ -474,10 +526,10 @@ class Article:
 
 
 class Teller:
-    """Makes the facts and passages of one article, within which names are distinct."""
+    """A maker of the facts and passages of one article, within which all names are distinct."""
 
     def __init__(self, rng: np.random.Generator, names: Names, topic: Entity, taken: set[str]):
-        """taken: the names that the topic uses."""
+        """Choose the relations that the article tells about its topic; `taken` are the names that the topic uses."""
         self._rng, self._names, self._topic, self._taken = rng, names, topic, taken
         self._start, self._years = int(rng.integers(1700, 1920)), {}
         about = shuffled(rng, relations_about(topic))
@@ -499,7 +551,10 @@ class Teller:
         return self._names.draw(kind, self._taken, sort or None)
 
     def _fact(self, relation: Relation, topic: Entity, role: str) -> Fact:
-        """A fact in which the topic plays the role; sometimes one of several circumstances is left out."""
+        """Return a fact in which the topic plays the role and random entities play all other roles.
+
+        Sometimes one of several circumstances is left out.
+        """
         fillers = [("subject", topic if role == "subject" else self._draw(relation.subject))]
         if relation.object is not None:
             fillers.append(("object", topic if role == "object" else self._draw(relation.object)))
@@ -512,7 +567,11 @@ class Teller:
         return Fact(relation, tuple(fillers))
 
     def passage(self, tier: str, last: bool) -> Passage | None:
-        """Make the article's next passage; None if too little is left to say about the topic."""
+        """Return the next passage of the article; None if too little is left to say about the topic.
+
+        tier: difficulty of the passage's questions, a key of `TIERS`.
+        last: whether the passage is the article's last, which may tell the topic's end.
+        """
         rng, topic = self._rng, self._topic
         count, *counts = [3, 3, 3] if tier == "long" else [int(rng.integers(2, 4)) for _ in range(2)]
         own = self._open[:count]
@@ -537,7 +596,10 @@ class Teller:
 
 
 def narrate(rng: np.random.Generator, subjects: list[Entity], plans: dict[Entity, TopicFacts]) -> Passage:
-    """Put the facts into sentences: one subject after the other, or sometimes alternating."""
+    """Return a passage that tells facts: one subject after the other, or sometimes the subjects in turn.
+
+    plans: {subject: (fact, role of the subject) of each fact, in order}; the lists are emptied.
+    """
     turns, narrator, sentences, placed = [], Narrator(rng), [], []
     by_turns = len(subjects) == 2 and rng.random() < 0.35
     while any(plans.values()):
@@ -560,7 +622,7 @@ def narrate(rng: np.random.Generator, subjects: list[Entity], plans: dict[Entity
 
 @cache
 def articles(part: str) -> list[Article]:
-    """The articles of a part, dev or train, the same for every task. No two have the same topic."""
+    """Return the articles of a part, dev or train, which are the same for every task. No two have the same topic."""
     rng = np.random.default_rng([SEED, 1000, ["train", "dev"].index(part)])
     names, topics, made = Names(part, rng), set(), []
     while len(made) < ARTICLES:
@@ -576,12 +638,11 @@ def articles(part: str) -> list[Article]:
 
 
 def told(part: str, size: int) -> list[Article]:
-    """The first articles that have passages."""
+    """Return the first `size` articles of a part, dev or train, that have passages."""
     return [article for article in articles(part) if article.passages][:size]
 
 
 def generator(part: str, task: str) -> np.random.Generator:
-    """A task's own random numbers."""
     tasks = ["question_answering", "paraphrase", "entailment"]
     return np.random.default_rng([SEED, ["train", "dev"].index(part), tasks.index(task)])
 
@@ -590,7 +651,11 @@ def generator(part: str, task: str) -> np.random.Generator:
 
 
 def interrogative(rng: np.random.Generator, asked: Entity, preposition: str | None) -> tuple[str, str | None]:
-    """The question word for an entity and what is left of its preposition at the end of the question."""
+    """Return (question word for an entity, preposition that ends the question or None).
+
+    asked:       entity that answers the question.
+    preposition: preposition before the entity in a statement; None for no preposition.
+    """
     named = QUESTIONED.get(asked.kind, "what")
     match asked.kind:
         case "person":
@@ -613,7 +678,12 @@ def interrogative(rng: np.random.Generator, asked: Entity, preposition: str | No
 
 
 def question(rng: np.random.Generator, fact: Fact, role: str, verb: Verb) -> str:
-    """Ask for the filler of a role. Everything else is given, but for circumstances that the answer does not need."""
+    """Return a question for the entity in a role of a fact.
+
+    All other entities are given in the question, but some circumstances that the answer does not need are left out.
+
+    verb: verb of the relation by which the question is told.
+    """
     relation, asked = fact.relation, fact.get(role)
     prepositions = {adjunct.role: adjunct.preposition for adjunct in relation.adjuncts}
     subject, complement = fact.get("subject"), fact.get("object")
@@ -651,7 +721,11 @@ def question(rng: np.random.Generator, fact: Fact, role: str, verb: Verb) -> str
 
 
 def answer_start(passage: Passage, index: int, asked: Entity) -> tuple[int, int] | None:
-    """Where the full name stands: in sentence `index`, else in the nearest one before; and the character there."""
+    """Return (index of the sentence, character of the passage) at which the full name of an entity starts.
+
+    The name is looked for in sentence `index`, and then backwards in the sentences before. Returns None if no sentence
+    has the name.
+    """
     for at in range(index, -1, -1):
         for first, _, entity, named in passage.sentences[at].mentions:
             if named and entity == asked.key:
@@ -660,7 +734,11 @@ def answer_start(passage: Passage, index: int, asked: Entity) -> tuple[int, int]
 
 
 def questions_about(rng: np.random.Generator, passage: Passage) -> list[tuple[str, str, int]]:
-    """Question, answer and its start, preferably for things with rivals; each fact and role at most once."""
+    """Return (question, answer, character at which the answer starts) of up to three questions about a passage.
+
+    Things with rivals of their kind in the passage are asked for more often. Each fact and role is asked for once at
+    most.
+    """
     text, options, weights = passage.text, [], []
     mentioned = {entity for sentence in passage.sentences for _, _, entity, _ in sentence.mentions}
     relations = [fact.relation.name for fact, _, _ in passage.facts]
@@ -684,7 +762,7 @@ def questions_about(rng: np.random.Generator, passage: Passage) -> list[tuple[st
 
 
 def squad(part: str, size: int) -> dict:
-    """So many questions in the format of SQuAD v1.1."""
+    """Return `size` questions of a part, dev or train, with their passages, in the format of SQuAD v1.1."""
     rng, data = generator(part, "question_answering"), []
     for article in articles(part):
         paragraphs = []
@@ -710,18 +788,28 @@ def squad(part: str, size: int) -> dict:
 
 
 def tell(facts: TopicFacts, styles: list[Style]) -> str:
-    """One sentence with the topic by its full name."""
+    """Return one sentence that tells one or two facts, with their topic by its full name.
+
+    facts:  (fact, role of the topic) of each fact.
+    styles: way to tell each fact.
+    """
     fact, role = facts[0]
     return sentence(joined(facts, fact.get(role).phrase(), styles)).text
 
 
 def plain_style(rng: np.random.Generator, fact: Fact, avoid: Style | None = None) -> Style:
-    """A style without an adverb, which would make a difference of its own."""
+    """Return a random way to tell a fact without an adverb, which would make a difference of its own.
+
+    avoid: way of another sentence; the verb and the order are others, if the relation has any.
+    """
     return replace(draw_style(rng, fact, avoid), adverb=None)
 
 
 def another(rng: np.random.Generator, article: Article, entity: Entity) -> Entity | None:
-    """Another entity of the article that could take its place; for a year, a nearby one."""
+    """Return another entity of the article that could stand in an entity's place; for a year, a nearby year.
+
+    Returns None if the article has no other entity of this kind.
+    """
     if entity.kind == "year":
         return year(int(entity.name) + int(choice(rng, (-1, 1))) * int(rng.integers(1, 30)))
     facts = (fact for passage in article.passages for fact, _, _ in passage.facts)
@@ -730,7 +818,7 @@ def another(rng: np.random.Generator, article: Article, entity: Entity) -> Entit
 
 
 def altered(rng: np.random.Generator, article: Article, fact: Fact, roles: list[str]) -> Fact | None:
-    """The fact with another filler in one of the roles; None if there is no other."""
+    """Return the fact with another entity in one of the roles; None if no other entity fits."""
     for role in shuffled(rng, roles):
         other = another(rng, article, fact.get(role))
         if other is not None and other not in dict(fact.fillers).values():
@@ -739,7 +827,10 @@ def altered(rng: np.random.Generator, article: Article, fact: Fact, roles: list[
 
 
 def changed(rng: np.random.Generator, article: Article, fact: Fact, roles: list[str]) -> Fact | None:
-    """The fact with one thing changed: its relation, where another takes the same fillers, or one of the roles."""
+    """Return the fact with another relation that takes the same entities, or with another entity in one of the roles.
+
+    Returns None if no other entity fits.
+    """
     kin = [it for it in RELATIONS if it.shape == fact.relation.shape and it != fact.relation]
     if kin and rng.random() < 0.35:
         return Fact(choice(rng, kin), fact.fillers)
@@ -747,10 +838,11 @@ def changed(rng: np.random.Generator, article: Article, fact: Fact, roles: list[
 
 
 def paraphrase(rng: np.random.Generator, article: Article, passage: Passage, label: int) -> tuple[str, str] | None:
-    """A pair: 1, both sentences tell the same facts; 0, they do not. None if nothing fits.
+    """Return a random pair of sentences: with label 1, both tell the same facts; with label 0, they do not.
 
-    One fact, or two of one subject. Of the pairs that differ, one in four tells another fact of the same subject, the
-    rest the same fact with one or two things changed.
+    Returns None if nothing fits. A sentence tells one fact, or two facts about one subject. Among the pairs that
+    differ, one in four tells another fact about the same subject. All other pairs tell the same fact with one or two
+    things changed.
     """
     subject = choice(rng, passage.subjects)
     about = shuffled(rng, [(fact, role) for fact, role, _ in passage.facts if fact.get(role) == subject])
@@ -784,7 +876,12 @@ def paraphrase(rng: np.random.Generator, article: Article, passage: Passage, lab
 
 
 def unsaid(rng: np.random.Generator, article: Article, topic: Entity, premise: list[Fact]) -> tuple[Fact, str] | None:
-    """A fact of another subject, said of the topic, which the premise neither supports nor contradicts."""
+    """Return (fact about the topic, role of the topic) that a premise neither supports nor contradicts.
+
+    The fact is one about another subject of the article, who is replaced by the topic. Returns None if no fact fits.
+
+    premise: facts that the premise tells.
+    """
     relations = [fact.relation for fact in premise if topic in dict(fact.fillers).values()]
     fillers = {entity for fact in premise for _, entity in fact.fillers}
     options = [
@@ -800,10 +897,13 @@ def unsaid(rng: np.random.Generator, article: Article, topic: Entity, premise: l
 
 
 def entailment(rng: np.random.Generator, article: Article, passage: Passage, label: int) -> tuple[str, str] | None:
-    """A pair: a premise of one to three sentences, and a hypothesis on one of its subjects. None if nothing fits.
+    """Return a random pair: a premise of one to three sentences, and a hypothesis about one of its subjects.
 
-    Entailment repeats a fact, sometimes with less detail. Contradiction denies one, or changes the filler of a role
-    that can have only one. Neutral says what the premise leaves open, or adds a detail to it.
+    Returns None if nothing fits. Entailment repeats a fact, sometimes with less detail. Contradiction denies a fact, or
+    changes the entity in a role that can have only one. A neutral hypothesis says something that the premise leaves
+    open, or adds a detail.
+
+    label: `ENTAILMENT`, `NEUTRAL` or `CONTRADICTION`.
     """
     topic = choice(rng, passage.subjects)
     own = [(fact, role) for fact, role, _ in passage.facts if fact.get(role) == topic][: int(rng.integers(1, 3))]
@@ -834,7 +934,11 @@ def entailment(rng: np.random.Generator, article: Article, passage: Passage, lab
 
 
 def pairs(part: str, size: int, task: str) -> list[tuple[str, str, int]]:
-    """So many pairs with their labels, those of MRPC (1 the same, 0 not) or of MNLI, in equal shares."""
+    """Return (first text, second text, label) of pairs of a part, dev or train, with each label equally often.
+
+    task: paraphrase, with the labels of MRPC (1 the same, 0 not), or entailment, with those of MNLI.
+    size: most pairs.
+    """
     draw, n_labels = {"paraphrase": (paraphrase, 2), "entailment": (entailment, 3)}[task]
     rng, drawn = generator(part, task), []
     labels = rng.permutation(np.arange(size) % n_labels).tolist()
@@ -858,7 +962,12 @@ TAGS = {
 
 
 def tag(form: str, upos: str, relation: str, dependents: set[str]) -> str:
-    """The part of speech of a word by the tags of the Penn Treebank. dependents: their relations to the word."""
+    """Return the part of speech of a word by the tags of the Penn Treebank.
+
+    upos:       part of speech by the universal tags.
+    relation:   dependency relation of the word to its head.
+    dependents: dependency relations of other words to this word.
+    """
     match upos:
         case "NOUN":
             # Such as brass and physics.
@@ -881,7 +990,10 @@ def tag(form: str, upos: str, relation: str, dependents: set[str]) -> str:
 
 
 def conllu(sentence: Sentence, *comments: str) -> str:
-    """A sentence in CoNLL-U, with its mentions in MISC."""
+    """Return a sentence in CoNLL-U, with its mentions in the column MISC.
+
+    comments: lines above the sentence, without `#`.
+    """
     lines = [f"# {comment}" for comment in comments]
     for index, (form, upos, head, relation) in enumerate(sentence.words):
         lower = form if upos == "PROPN" else form.lower()
@@ -902,7 +1014,7 @@ def conllu(sentence: Sentence, *comments: str) -> str:
 
 
 def treebank(part: str, size: int) -> str:
-    """So many sentences with their trees."""
+    """Return the first `size` sentences of a part, dev or train, with their trees, in CoNLL-U."""
     sentences = (it for article in told(part, size) for passage in article.passages for it in passage.sentences)
     return "".join(
         conllu(replace(sentence, mentions=[]), f"sent_id = {part}-{number:05d}")
@@ -911,7 +1023,7 @@ def treebank(part: str, size: int) -> str:
 
 
 def documents(part: str, size: int) -> str:
-    """So many articles with their trees and mentions."""
+    """Return the first `size` articles of a part, dev or train, with their trees and mentions, in CoNLL-U."""
     return "".join(
         conllu(sentence, *([] if index else [f"newdoc id = {part}-{number:05d}"]))
         for number, article in enumerate(told(part, size))
@@ -920,7 +1032,6 @@ def documents(part: str, size: int) -> str:
 
 
 def main(folder: Path) -> None:
-    """Write all files into a folder."""
     for part, size in (("dev", 500), ("train", 3200)):
         (folder / f"questions_{part}.json").write_text(json.dumps(squad(part, size)) + "\n")
     for task, part, size in (

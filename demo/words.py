@@ -100,10 +100,13 @@ LARGE_NUMBERS = tuple("twenty thirty forty fifty sixty seventy eighty ninety 120
 
 @dataclass(frozen=True)
 class Verb:
-    """One way to say a relation.
+    """One verb by which a relation is told.
 
-    preposition: what the object takes, None for a direct object. particle: `up` in `grew up`. tail: (preposition, noun)
-    that always follows the object. present: told in the present tense, `finite` then being that form.
+    base, finite, participle: forms of the verb, such as write, wrote, written.
+    preposition: preposition before the object; None for a direct object.
+    particle:    particle of the verb, such as `up` in `grew up`.
+    tail:        (preposition, noun) that always follows the object.
+    present:     whether the verb is told in the present tense; `finite` is then the present form.
     """
 
     base: str
@@ -117,7 +120,12 @@ class Verb:
 
 @dataclass(frozen=True)
 class Adjunct:
-    """A place, time or other circumstance of a relation: its role, the kind of its filler, and the preposition."""
+    """A place, time or other circumstance of a relation.
+
+    role:        role of the circumstance in the relation, such as place.
+    kind:        kind of the entities that can fill the role, such as town.
+    preposition: preposition before the entity.
+    """
 
     role: str
     kind: str
@@ -128,10 +136,14 @@ class Adjunct:
 class Relation:
     """A relation between a subject, an object (or none) and adjuncts.
 
-    object: `kind` or `kind:sort`. passive: the subject undergoes (`was born`). converse: the object can become the
-    subject of a passive clause (`was written by`). determined: the roles that can have but one filler once subject and
-    object are given, so that another filler contradicts. rank: 0 for how a subject begins, 2 for how it ends, 1 for
-    what lies between.
+    subject:    kind of the entities that can be the subject.
+    verbs:      verbs by which the relation is told.
+    object:     `kind` or `kind:sort` of the entities that can be the object; None for a relation without an object.
+    passive:    whether the subject undergoes the event (`was born`).
+    converse:   whether the object can become the subject of a passive clause (`was written by`).
+    determined: roles that can have a single filler once subject and object are given, so that another filler
+        contradicts.
+    rank:       0 for how a subject begins, 2 for how it ends, 1 for everything in between.
     """
 
     name: str
@@ -146,7 +158,7 @@ class Relation:
 
     @property
     def shape(self) -> tuple:
-        """What the relation takes: relations of one shape can tell of the same fillers."""
+        """The kinds of subject, object and adjuncts, and the voice. Relations with equal shapes take the same fillers."""
         return self.subject, self.object, self.adjuncts, self.passive
 
 
@@ -156,7 +168,10 @@ YEAR = Adjunct("year", "year", "in")
 
 
 def _regular(*bases: str, preposition: str | None = None, **more) -> tuple[Verb, ...]:
-    """Regular verbs: a base in -e takes -d, any other -ed."""
+    """Return regular verbs: a base in -e takes -d, any other base -ed.
+
+    more: other fields of `Verb`.
+    """
     pasts = [base + ("d" if base.endswith("e") else "ed") for base in bases]
     return tuple(Verb(base, past, past, preposition, **more) for base, past in zip(bases, pasts, strict=True))
 

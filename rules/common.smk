@@ -85,18 +85,23 @@ CALL = "../workflow_scripts/call.py"
 
 
 def identity(stage, files=None):
-    """The parameters of a stage's rule, by which Snakemake sees that a job has to run again.
+    """Return the `params` of a stage's rule, as a dict by which Snakemake sees that a job has to run again.
 
-    files: a function from wildcards to the files that it reads and no job makes, whose SHA-256 count.
+    stage: declaration of the rule (`core.stage.Stage`).
+    files: function from wildcards to the files that the rule reads and no job makes; None if there are none.
 
-    config: its part of the config, as canonical JSON, and code: the hash of the modules that a job loads. Both are
-        functions, since the process of a job, which reads all rules, needs those of its own rule alone.
-    order: the keys of the inputs of which there are many of a kind, in the order of their paths and of the result.
-    spec, keyed: what `config` and `order` are of, for the job to read and record. Those are hashes where they are long, so
-        that the reason why a job runs can be read.
-    calls: the function that a job calls.
-    memory: where the weights of a model may lie that is larger than a device. It changes no result, and Snakemake
-        compares no parameter that is a function of `output`, as this one, `spec` and `keyed` are declared.
+    The dict has these keys. Snakemake calls each value but `calls` as a function, for each job.
+
+    config:   the rule's part of the configuration, as canonical JSON. A job's process reads all rules, and needs this
+        value of its own rule alone.
+    code:     hash of the modules that a job loads.
+    contents: SHA-256 of each file of `files`.
+    order:    keys of the inputs of which there are many of a kind, in the order of their paths and of the result.
+    spec, keyed: full content of `config` and `order`, for the job to read and record. The two are hashes where they are
+        long, so that the reason why a job runs can be read.
+    calls:    function that a job calls.
+    memory:   places of the weights of a model that is larger than a device, which change no result. Snakemake does not
+        compare a parameter that is a function of `output`; this one, `spec` and `keyed` are such functions.
     """
     parameters = {
         "config": lambda wildcards: brief(canonical_json(stage.spec(plan, **wildcards))),
@@ -121,10 +126,12 @@ def identity(stage, files=None):
 
 
 def needs(stage):
-    """The resources of a rule: memory in MB and time in minutes, which grow with every attempt, and GPUs.
+    """Return the `resources` of a stage's rule: memory in MB, time in minutes, which grow with every attempt, and GPUs.
 
-    Jobs that run no model ask for no GPU, nor for a kind of one, which Slurm would read as one GPU. Others ask for what
-    `default-resources` says, unless the weights of some model are spread over several.
+    stage: declaration of the rule (`core.stage.Stage`).
+
+    A job that runs no model asks for no GPU and no kind of GPU, which Slurm would read as one GPU. All other jobs ask
+    for the GPUs of `default-resources`, unless the weights of some model are spread over several GPUs.
     """
 
     def of_job(name):
@@ -145,12 +152,22 @@ def needs(stage):
 
 
 def any_of(names):
-    """A wildcard constraint: one of the names; where there are none, it matches nothing."""
+    """Return a wildcard constraint: a regular expression that matches each of the names.
+
+    Without names, the expression matches nothing.
+    """
     return "|".join(map(re.escape, dict.fromkeys(names))) or "(?!)"
 
 
 def entry(path, caption, category, content, subcategory=None, **labels):
-    """A file with its entry in the report, which names the function that computed it."""
+    """Return an output file with its entry in Snakemake's report, which names the function that computed the file.
+
+    path:    path of the file, with wildcards.
+    caption: name of the caption's file in `report/`, without its ending.
+    category, subcategory: headings under which the report lists the file.
+    content: phrase that says what the file shows.
+    labels:  {column of the report: text} of further columns.
+    """
 
     def all_labels(wildcards, params):
         return {**labels, "content": content, "computed by": f"headtypes.{params.calls.replace(':', '.')}"}
@@ -160,7 +177,15 @@ def entry(path, caption, category, content, subcategory=None, **labels):
 
 
 def figure(path, caption, name, content, category="Figures", suffix="", by="partition"):
-    """The outputs of a figure: PDF, and PNG with its entry in the report."""
+    """Return {name of output: file} of a figure: its PDF, and its PNG with an entry in Snakemake's report.
+
+    path:    path of both files without their endings, with wildcards.
+    caption: name of the caption's file in `report/`, without its ending.
+    name:    number or name of the figure in the report.
+    content: phrase that says what the figure shows.
+    suffix:  ending of the names of both outputs.
+    by:      label of the report's column that holds the last wildcard of `path`.
+    """
     *_, of = re.findall(r"\{\w+\}", path)
     subcategory = "{model}" if "{model}" in path else "all models"
     png = entry(f"{path}.png", caption, category, content, subcategory, figure=name, **{by: of})
@@ -168,19 +193,34 @@ def figure(path, caption, name, content, category="Figures", suffix="", by="part
 
 
 def figure_of_partition(number, content):
-    """The outputs of a figure of Guan et al. that shows one partition."""
+    """Return {name of output: file} of a figure of Guan et al. that shows one partition.
+
+    number: number of the figure in the paper; content: phrase that says what the figure shows.
+    """
     path = f"results/guan2020/{{model}}/{{partition}}/figure{number}"
     return figure(path, f"figure{number}", number, content, suffix=f"_{number}")
 
 
 def figure_of_clark(name, content, suffix=""):
-    """The outputs of a figure of Clark et al."""
+    """Return {name of output: file} of a figure of Clark et al.
+
+    name:   number of the figure in the paper; content: phrase that says what the figure shows.
+    suffix: ending of the names of the outputs.
+    """
     path = f"results/clark2019/{{model}}/{{task}}/figure{name}"
     return figure(path, f"clark_figure{name}", name, content, "Figures of Clark et al.", suffix, by="task")
 
 
 def table(path, caption, name, content, category="Tables", further=(), suffix=""):
-    """The outputs of a table: CSV, Markdown, HTML with its entry in the report, and files with further endings."""
+    """Return {name of output: file} of a table: CSV, Markdown, and HTML with an entry in Snakemake's report.
+
+    path:    path of the files without their endings, with wildcards.
+    caption: name of the caption's file in `report/`, without its ending.
+    name:    number or name of the table in the report.
+    content: phrase that says what the table shows.
+    further: endings of further files, such as tex.
+    suffix:  ending of the names of the outputs.
+    """
     html = entry(f"{path}.html", caption, category, content, table=name)
     outputs = {"csv": f"{path}.csv", "markdown": f"{path}.md", "html": html}
     outputs |= {ending.partition(".")[0]: f"{path}.{ending}" for ending in further}
@@ -188,24 +228,34 @@ def table(path, caption, name, content, category="Tables", further=(), suffix=""
 
 
 def table_of_guan(number, content, further, suffix=""):
-    """The outputs of a table of Guan et al."""
+    """Return {name of output: file} of a table of Guan et al.
+
+    number:  number of the table in the paper; content: phrase that says what the table shows.
+    further: endings of further files, such as tex; suffix: ending of the names of the outputs.
+    """
     path = f"results/guan2020/table{number}"
     return table(path, f"table{number}", number, content, further=further, suffix=suffix)
 
 
 def table_of_clark(number, content):
-    """The outputs of a table of Clark et al."""
+    """Return {name of output: file} of a table of Clark et al., also as LaTeX.
+
+    number: number of the table in the paper; content: phrase that says what the table shows.
+    """
     path = f"results/clark2019/table{number}"
     return table(path, f"clark_table{number}", number, content, "Tables of Clark et al.", ["tex"])
 
 
 def result_of(stage, wildcards):
-    """The first output of a job, as Snakemake has it, with the prefix that another workflow may give."""
+    """Return the path of a job's first output, with the prefix that another workflow may give to results.
+
+    stage, wildcards: declaration of the job's rule (`core.stage.Stage`), and wildcards of the job.
+    """
     return expand(getattr(rules, stage.name).output[0], **wildcards)[0]
 
 
 def folder_of_results():
-    """Where results lie, with the prefix that another workflow may give."""
+    """Return the folder of all results, with the prefix that another workflow may give to results."""
     return results_folder(rules.fetch_model.output.model)
 
 
@@ -216,19 +266,28 @@ PAGES = local(os.path.relpath(SCRIPTS / "headtypes" / "pages"))
 
 
 def of_user(files):
-    """Files that no job makes, to which a prefix does not apply; what they hold decides, and not how old they are."""
+    """Return paths of the user's files as inputs of a rule.
+
+    No prefix of another workflow applies to the files, and Snakemake ignores their age: their contents alone decide.
+    """
     return [ancient(local(file)) for file in files]
 
 
 def of_each(pattern, entries):
-    """The path of a result for each entry of the plan, in their order."""
+    """Return the paths of a result for entries of the plan, in the order of the entries.
+
+    pattern: path of the result, with wildcards.
+    """
     return [path for entry in entries for path in expand(pattern, **entry.wildcards)]
 
 
 def each(pattern, entries, by="key"):
-    """The path of a result for each entry of the plan, by the attribute that tells it from the others.
+    """Return {key of an entry of the plan: path of a result for this entry}.
 
-    entries: a list, or {key: entry}; or what gives one of them by a job's wildcards, and then so does this.
+    pattern: path of the result, with wildcards.
+    entries: list of entries, or {key: entry}. A function from wildcards to either makes `each` return a function from
+        wildcards to the paths.
+    by:      name of the attribute that holds the key of a listed entry.
     """
     if callable(entries):
         return lambda wildcards: each(pattern, entries(**wildcards), by)
@@ -241,7 +300,13 @@ KEYED = {}
 
 
 def keyed(stage, **inputs):
-    """Inputs that are many files of a kind, which a job finds by their keys: {key: path}, or a function (`each`)."""
+    """Return {name: input function} for the inputs of a rule of which there are many files of a kind.
+
+    Each function gives a list of paths. The keys of the paths are stored, so that a job finds a file by its key.
+
+    stage:  declaration of the rule (`core.stage.Stage`).
+    inputs: {name: {key: path}}, or a function from wildcards to {key: path}, as `each` returns it.
+    """
     KEYED[stage] = {
         name: files if callable(files) else lambda wildcards, files=files: files for name, files in inputs.items()
     }
@@ -251,7 +316,11 @@ def keyed(stage, **inputs):
 
 
 def of(pattern, find):
-    """An input function: the path for the entry of the plan that is found by the wildcards, if there is one."""
+    """Return an input function: from a job's wildcards to the path of a result, or to [] if there is no such result.
+
+    pattern: path of the result, with wildcards.
+    find:    function from the job's wildcards to the entry of the plan that fills in the path; the entry may be None.
+    """
 
     def path(wildcards):
         entry = find(**wildcards)
@@ -265,23 +334,32 @@ def _by_kind(task, treebank, coreference):
 
 
 def guesses_of(wildcards):
-    """What every head guesses on a task: the heads of words in a treebank, or the antecedents of mentions."""
+    """Return the path of the guesses of every head on a task.
+
+    The guesses are the heads of words in a treebank, or the antecedents of mentions in documents.
+    """
     return _by_kind(wildcards.task, relations.ARCS.path, coreference.ANTECEDENTS.path).format(**wildcards)
 
 
 def best_of(wildcards):
-    """Which heads are the best on a task: for the relations of a treebank, or for the antecedents of mentions."""
+    """Return the path of the table of the best heads on a task.
+
+    These heads are the best for the relations of a treebank, or for the antecedents of mentions in documents.
+    """
     return _by_kind(wildcards.task, relations.BEST.path, coreference.TABLE.path).format(**wildcards)
 
 
 def compared_with(*names):
-    """The comparisons with those of the papers that there is something to compare with."""
+    """Return the paths of the comparisons with papers, for those of the named papers that can be compared with.
+
+    names: names of papers. A paper can be compared with if the plan has results for it.
+    """
     compared = [name for name in names if PAPERS[name].inputs(plan)]
     return expand(rules.compare_with_paper.output, paper=compared)
 
 
 def inputs_of_analysis(wildcards):
-    """The files that an analysis reads, by its names for them: results, and files of the user's."""
+    """Return {name: path} of the files that a user's analysis reads: results, and files of the user's."""
     read, own = plan.inputs_of_analysis(wildcards.analysis), plan.files.of_analysis(wildcards.analysis)
     return {name: of_user([path])[0] if name in own else path.format(**wildcards) for name, path in read.items()}
 
