@@ -158,7 +158,7 @@ class Relation:
 
     @property
     def shape(self) -> tuple:
-        """The kinds of subject, object and adjuncts, and the voice. Relations with equal shapes take the same fillers."""
+        """The kinds of subject, object and adjuncts, and the voice. Relations of one shape take the same fillers."""
         return self.subject, self.object, self.adjuncts, self.passive
 
 

@@ -24,7 +24,7 @@ __all__ = ["HeadAnalysis", "ablated", "attention_map", "detect_heads", "head_typ
 
 
 def __getattr__(name: str) -> Any:
-    """Return a function or class for one's own Python, which is imported only when it is asked for.
+    """Return the function or class `name` for one's own Python, which is imported only when a user asks for the name.
 
     Jobs and plans import this package, too, and do not need these functions.
     """

@@ -112,7 +112,7 @@ def check_evaluation_mode(model: PreTrainedModel) -> None:
 def check_readable(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """Raise `InputError` if heads could not be read as the model computes them.
 
-    This is so in training mode, with a learned prefix of peft, with another model's tokenizer, and under autocast.
+    The reason is training mode, a learned prefix of peft, another model's tokenizer, or autocast.
     """
     check_evaluation_mode(model)
     learned = getattr(model, "active_peft_config", None)

@@ -120,7 +120,10 @@ _OWN = {
 
 
 def computes_attention_itself(model: nn.Module) -> bool:
-    """Return whether a model has a method that `through_interface` must replace to reach the model's attention."""
+    """Return whether a model has a method that `through_interface` must replace by another to reach the attention.
+
+    Some families compute attention themselves, outside of Transformers' `AttentionInterface`.
+    """
     return any(type(module).__name__ in _OWN for module in model.modules())
 
 

@@ -155,7 +155,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
 
 
 def usable_precision(precision: str, what: str) -> str:
-    """Return `precision`, or float32 if this is bfloat16 and the processor has no instructions for it.
+    """Return `precision`, or float32 in place of bfloat16 if the processor has no instructions for bfloat16.
 
     A change of the precision is printed.
 

@@ -46,9 +46,9 @@ def config_of(record: ModelRecord) -> PreTrainedConfig:
 
 
 def body_of(model: PreTrainedModel) -> PreTrainedModel:
-    """Return the part of a model whose heads are read: the base model without a model head.
+    """Return the part of a model whose heads are read.
 
-    For an encoder-decoder, this is the encoder.
+    The part is the base model without a model head, or the encoder of an encoder-decoder.
     """
     body = model.base_model
     return body.get_encoder() if body.config.is_encoder_decoder else body
@@ -57,7 +57,7 @@ def body_of(model: PreTrainedModel) -> PreTrainedModel:
 def headed_layers(config: PreTrainedConfig) -> list[int]:
     """Return the indices, from 0, of the layers that have attention heads.
 
-    Only hybrid models have layers without attention. The layer of a head, as results give it, is a position in this
+    Only hybrid models have layers without attention. Results number a head's layer by its position in the returned
     list.
     """
     kinds = getattr(config, "layer_types", None) or [""] * config.num_hidden_layers
@@ -114,8 +114,8 @@ def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase |
 def is_causal(config: PreTrainedConfig) -> bool:
     """Return whether tokens attend only to themselves and earlier tokens.
 
-    This is true of decoders, and of model types for which Transformers has no head for masked words. It is false of
-    encoders, and of a decoder whose config.json says that it attends to all tokens (EmbeddingGemma).
+    Decoders are causal, and so are model types for which Transformers has no head for masked words. Encoders are not
+    causal, nor is a decoder whose config.json says that its tokens attend to all tokens (EmbeddingGemma).
     """
     looks_both_ways = config.model_type == "gemma3_text" and config.use_bidirectional_attention
     if config.is_encoder_decoder or looks_both_ways or not getattr(config, "is_causal", True):

@@ -85,7 +85,7 @@ def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
     """Return (folder of a model's files, name of its file in GGUF); the name is None for other formats.
 
     source: the model's `source` in the configuration: {key: value}, with keys such as hub, folder, package and gguf.
-    The folder is None for a model of the Hub, for one that the workflow trains, and for a package that is not
+    The folder is None for a model of the Hub, for a model that the workflow trains, and for a package that is not
     installed. The package is not imported.
     """
     gguf = source.get("gguf")

@@ -8,8 +8,8 @@ def added_tokens(tokenizer, where: str = "the model") -> set[int]:
 
     tokenizer: fast tokenizer of Transformers.
     where:     the model, as the message names it.
-    Raises `InputError` if the tokenizer's files do not name an added token as special: it would count as an ordinary
-    one.
+    Raises `InputError` if the tokenizer's files do not name an added token as special, since the token would count as
+    an ordinary one.
     """
     added: dict[int, str] = {}
     for encoded in (tokenizer("a"), tokenizer("a", "b")):

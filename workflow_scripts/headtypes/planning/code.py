@@ -90,11 +90,13 @@ def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
 
 
 def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
-    """Return what a job loads by name: the module of its function, that of its task's kind, and the user's Python file.
+    """Return the names of the modules that a job loads by name, and the path of the user's Python file, if any.
+
+    The modules are those of the job's function and of its task's kind.
 
     calls: the job's function, as `module:function` inside our package.
-    spec:  the part of the configuration that the job depends on; its key kind names the task's kind, and its key file
-        the user's file, if there are any.
+    spec:  the part of the configuration that the job depends on. The key `kind` names the task's kind, and the key
+        `file` the user's file.
     """
     called = f"headtypes.{calls.partition(':')[0]}"
     kind = (module_of(spec["kind"]),) if "kind" in spec else ()
@@ -118,7 +120,7 @@ def _imported_files(file: Path, folder: Path) -> frozenset[Path]:
 
 @cache
 def _files_of(name: str, folder: Path) -> tuple[Path, ...]:
-    """Return the files of a module of our package: its own and the `__init__.py` of its packages.
+    """Return the files of a module of our package: the module's own file and the `__init__.py` of each package above.
 
     name:   dotted name of the module, or the path of the user's Python file, which is returned alone.
     folder: folder that holds our package.

@@ -202,7 +202,7 @@ def plan_of_files(files: Iterable[StrPath]) -> "Plan":
 
 
 class Plan:
-    """The selected entries of a configuration, and all entries of results that follow from them.
+    """The selected entries of a configuration, and the entries of all results that the configuration asks for.
 
     Raises `ConfigError` if entries do not fit together.
     """
@@ -226,7 +226,7 @@ class Plan:
         """Raise `ConfigError` if a model is to be compared with a row that a paper's tables do not have.
 
         paper: name of the paper.
-        rows:  names of the rows of its tables.
+        rows:  names of the rows of the paper's tables.
         """
         rows, named = list(rows), {name: model.published.get(paper) for name, model in self.config.models.items()}
         wrong = {name: row for name, row in named.items() if row is not None and row not in rows}
@@ -346,7 +346,7 @@ class Plan:
 
     @cached_property
     def company(self) -> list[FeaturePlan]:
-        """The pairs of a model and the task that it answers, on which random sets of its heads are ablated.
+        """The pairs of a model and the task that the model answers, on which random sets of heads are ablated.
 
         The list is empty if the configuration asks for no random sets.
         """
@@ -379,7 +379,7 @@ class Plan:
         """The pairs of a model and a task on which gradients of the model's loss are measured.
 
         The tasks are texts, and the task that the model answers. If a model turns out to have no output layer for the
-        loss, its job writes a file without values.
+        loss, the job writes a file without values.
         """
         return [
             entry
@@ -394,7 +394,7 @@ class Plan:
 
     @cached_property
     def detected(self) -> list[FeaturePlan]:
-        """The models whose heads are tested by detectors on random tokens; the task of each pair is `RANDOM_TOKENS`."""
+        """The models whose heads are tested by detectors, each in a pair with `RANDOM_TOKENS` in place of a task."""
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
 
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
@@ -408,7 +408,7 @@ class Plan:
     def files_of(self, analysis: Analysis, model: str, partition: str | None = None, **others: str) -> list:
         """Return the entries of the plan for which an analysis writes its main file, for one model on any task.
 
-        partition: name of the partition, if the analysis writes a file for each.
+        partition: name of the partition whose entries are returned, if the analysis writes a file for each partition.
         others:    wildcards that are ignored.
         """
         return [
@@ -562,7 +562,7 @@ def _with_baseline(config: Config) -> list[str]:
 
 
 def files_of(plan: Plan, results: Iterable[Result] = RESULTS) -> list[str]:
-    """Return the paths of results for all of their entries in a plan.
+    """Return the paths of all files that results have in a plan.
 
     results: declarations of results, by default of all that the workflow can write.
     """

@@ -202,8 +202,7 @@ def _baseline(config: Config) -> Mistakes:
 def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
     """Return the names of the conditions that are skipped because no partition has the types that they change.
 
-    A condition is skipped if it names types of k = 4, no partition has four types, and `select.conditions` is not
-    given.
+    A condition is skipped if it lacks only types of k = 4, and `select.conditions` is not given.
 
     conditions: names of the selected conditions.
     kinds:      the types of each partition.
