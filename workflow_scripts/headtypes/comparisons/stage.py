@@ -9,7 +9,7 @@ def compare_types(plan: Plan, model: str, partition: str) -> dict:
 
     left_out: by condition that leaves out one type, the type, the operation and the task.
     tested: the analyses in which types are tested.
-    seed: of the draws of random heads.
+    seed: seed of the draws of random heads.
     """
     left_out = {
         ablation.name: {"type": type_, "operation": operation, "task": ablation.task}

@@ -31,9 +31,10 @@ class Place(NamedTuple):
     """The place of a type's value among the values of random heads; NaN without random values.
 
     random, random_low, random_high: mean of the random values, and their 2.5 and 97.5 % quantiles.
-    rank: rank of the value among the random values and itself, from the largest; equal random values come before it.
-    p: two-sided p of the permutation test, at most 1. The value is twice the smaller of two shares of values, the
-        type's value among them: those at least as large, and those at least as small.
+    rank: rank of the type's value among all values, from the largest; random values that equal the type's value come
+        before.
+    p: two-sided p of the permutation test, at most 1. The value is twice the smaller of two shares of all values, the
+        type's value included: the share of values at least as large, and the share of values at least as small.
     draws: number of random values.
     """
 
@@ -117,12 +118,12 @@ def compare_types(
     seed: int,
     draws: int = DRAWS,
 ) -> pd.DataFrame:
-    """Return each type of a partition, in each analysis, beside random sets of as many heads of the same layers.
+    """Return the values of each type in each analysis, with values of as many random heads of the same layers.
 
     measures: numbers of a set of heads, each with a function that computes the number from the set.
     left_out: conditions that leave out one type each and have random controls.
     tested: the analyses in which types are tested; types are described in all other analyses.
-    seed: of the draws; the random heads of a type are the same in all analyses.
+    seed: seed of the draws; the random heads of a type are the same in all analyses.
     draws: the least number of random sets; there are more if the correction would leave no comparison significant.
 
     The table has one row for each type and number, with the columns

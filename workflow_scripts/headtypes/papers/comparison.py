@@ -92,7 +92,7 @@ def comparison_table(
 ) -> pd.DataFrame:
     """Return a table of verdicts on claims, and of published values next to ours, one subject after the other.
 
-    columns: the columns of the table, some of them empty.
+    columns: the columns of the table; a column without values is empty.
     repeats: by a common name, the models that differ in a random seed alone. Rows about all of these models together
         come last, and the `kind` of the rows ends in `TOGETHER`.
     tested: the bases of claims (keys of `BASES`) whose p-values are corrected for the number of claims.

@@ -70,7 +70,7 @@ def seen(
     encoded: the text or pair as tokens.
     read: a function of the encoded text and of reducers of attention (objects that compute a result from attention)
         that returns the results. Norms are shown if the function can read norms.
-    tokenizer: of the model.
+    tokenizer: the model's tokenizer.
     files: the model's results, as in `gather`.
     features: `distance_bins` and `first_token` of `read_distance`.
     Raises `InputError` if a head's attention is not finite, or does not sum to one.
@@ -154,9 +154,9 @@ class Live:
 
         off: heads whose output is zero, as `layer-head` from 1.
         files: the model's results, as in `gather`.
-        The key `answers` holds the model's answers beside the answers with all heads. A head that is off keeps its
-        attention in the data, but adds nothing to what later layers read. Raises `InputError` if the text is empty, or
-        the model has no head of a name in `off`.
+        The key `answers` holds the model's answers, each with its values when all heads are on (`Answer.beside`). A
+        head that is off keeps its attention in the data, but adds nothing to what later layers read. Raises
+        `InputError` if the text is empty, or the model has no head of a name in `off`.
         """
         sample, encoded, whole = self._text(first, second or None)
         answers: list[Answer] = []

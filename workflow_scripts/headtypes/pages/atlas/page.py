@@ -171,7 +171,7 @@ def of_each_task(analysis: Analysis, files: ResultFiles) -> Iterator[tuple]:
 def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
     """Return the drop of each metric under each condition of a partition, with its 95 % interval.
 
-    path: of the partition's intervals.
+    path: path of the partition's intervals.
     conditions: {type or head: operation} of each condition.
 
     An item has the keys partition, condition, operations and drops (metric, drop, low, high). Conditions that change
@@ -247,7 +247,8 @@ def share_columns(partition: Partition) -> list[Column]:
 def stability_columns(name: str, path: StrPath) -> list[Column]:
     """Return columns with the percent of clusterings of random halves that give a head its type.
 
-    name: name of the partition. path: of its file of stability.
+    name: name of the partition.
+    path: path of the partition's file of stability.
     """
     with undamaged(path, "does not say how stable types are"):
         stability = read_json(path)

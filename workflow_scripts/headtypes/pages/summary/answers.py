@@ -226,8 +226,8 @@ def matter_card(
 ) -> Card:
     """Return the card that says whether single heads cost more than other heads of their layers.
 
-    name: of the partition, whose types are also compared by their costs.
-    company: of the model; None if no random sets of heads were left out.
+    name: name of the partition, whose types are also compared by their costs.
+    company: costs of the model's heads; None if no random sets of heads were left out.
     left_out: the cost of each type left out by itself, or None.
     files: paths of results that decide, relative to the page.
     """

@@ -127,7 +127,7 @@ def _deciding(reason: str, value: float) -> tuple[str, str, str]:
     """Return (quantity, limit, sign of few units) of the finding that decides a claim, or empty texts.
 
     reason: the reason of the verdict, from which the finding is read.
-    value: of the quantity, by which the finding is told from other findings.
+    value: value of the quantity, by which the finding is told from other findings.
     """
     found = [it.group("of", "limit", "few", "value") for it in _FINDING.finditer(str(reason))]
     found.sort(key=lambda it: it[3] != f"{value:.2f}")

@@ -143,7 +143,7 @@ def collect_summary(
         and results, paths by what a file holds, which the page links to.
     untyped: paths of results of models without types, by what the results hold.
     hubs, finetuned: as in `cautions`.
-    seed: of the run.
+    seed: seed of the run.
     provenance: what made the results.
     Raises `InputError` that names a damaged file.
     """

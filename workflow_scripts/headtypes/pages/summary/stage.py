@@ -16,7 +16,7 @@ from headtypes.papers.registry import PAPERS
 
 
 def shown_compared_types(plan: Plan) -> list:
-    """Return the partitions whose figure of types beside random heads the page shows: the first, and one of a text."""
+    """Return the partitions whose figure of types and random heads the page shows: the first, and one of a text."""
     of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
     shown = dict.fromkeys([*shown_partitions(plan), *of_texts])
     return [partition for partition in shown if partition in plan.compared_types]

@@ -97,7 +97,7 @@ _LOSSES = {
 def surface_figure(statistics: Statistics, published: Statistics | None) -> Figure:
     """Draw Figure 2, shares of attention: a dot for each head in its layer, and lines of the layers' means.
 
-    published: the paper's statistics, drawn as pale lines if the model has as many layers; None for no such lines.
+    published: the paper's statistics, drawn as pale lines if the model has as many layers; None for no pale lines.
     """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.5), layout="constrained")
@@ -157,7 +157,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
 def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figure:
     """Draw Figure 4, the entropy of attention in nats: a dot for each head, the layers' means, and uniform attention.
 
-    published: the paper's statistics, drawn as pale lines if the model has as many layers; None for no such lines.
+    published: the paper's statistics, drawn as pale lines if the model has as many layers; None for no pale lines.
     """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.3), layout="constrained")
@@ -305,6 +305,7 @@ def best_of_mentions(table: pd.DataFrame) -> BestHead:
 class SentenceMap(NamedTuple):
     """The attention of the best head for a relation or coreference, among the words of one sentence or passage.
 
+    best: the head.
     words: the words that are shown, with special tokens.
     marked: indices, in `words`, of words that have the relation, or are head words of mentions.
     attention: [word that looks, word that is looked at] float32.

@@ -295,9 +295,8 @@ def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str
     partitions: by the model's name, in the order of the panels.
     parents: the model from which each model was fine-tuned, or None; a parent that is not drawn does not count.
 
-    A strip shows the percent of each layer's heads that keep the cluster of the parent. Text above a panel names, in
-    bold, clusters whose name differs from the name of the matched cluster in the parent, and types with a doubtful
-    name.
+    A strip shows the percent of each layer's heads that keep the cluster of the parent. Text in bold above a panel
+    names clusters whose matched cluster in the parent has another name. Text in grey names types with a doubtful name.
     """
     models, parents = list(partitions), {name: parents[name] for name in partitions if parents[name] in partitions}
     labels = {name: name for name in order_types(name for partition in partitions.values() for name in partition.types)}

@@ -74,7 +74,7 @@ _MISSING = {
 class Model(Quantities):
     """Quantities of a model under a partition.
 
-    Methods raise `NoVerdictError` if a quantity that they need is not known.
+    A method raises `NoVerdictError` if a quantity that the method needs is not known.
     """
 
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
@@ -353,7 +353,7 @@ def read_answers(scores: Mapping[tuple[str, str, str], StrPath]) -> dict[Key, Sc
     """Return the answers of every model that answers questions, by model and partition.
 
     scores: paths of scores by model, partition and condition.
-    A task of sentence pairs is left out: such a task has no exact match, and an F1 of another kind.
+    A task of sentence pairs is left out, since the task has no exact match, and an F1 of another kind.
     """
     by_partition: dict[Key, dict[str, StrPath]] = defaultdict(dict)
     for (model, partition, condition), path in scores.items():
@@ -378,6 +378,7 @@ def read_stabilities(
     """Return quantities of the stability of each partition, by their names.
 
     stabilities, numbers: paths of files of `cluster_heads`, by model and partition: stability, and numbers of types.
+
     The quantities are
     - the stability of the clustering, and of clusterings that differ from it in k alone;
     - gaps between heads;
@@ -409,9 +410,9 @@ def models_beside(partitions: Iterable[dict], read: dict[Key, Partition]) -> dic
 
     partitions: mappings in the config's order: model, partition, method, k and published (name in Table 1, or None).
     read: the partitions' contents, by model and partition.
-    The result is {(model, partition): {name in Table 1: partition}}. If a model has several such partitions, one of the
-    same name is taken, else the first. A fine-tuned model is read on its own task, since the paper does not say on
-    which task its models were read.
+    The result is {(model, partition): {name in Table 1: partition}}. If a model has several partitions by this
+    clustering, the partition of the same name is taken, else the first. A fine-tuned model is read on its own task,
+    though the paper does not say on which task its models were read.
     """
     partitions, families = list(partitions), {}
     for main in partitions:

@@ -189,7 +189,7 @@ class Accuracies(Quantities):
 class Trees(Accuracies):
     """Quantities of a model on a treebank.
 
-    Methods raise `NoVerdictError` if an accuracy that they need was not measured.
+    A method raises `NoVerdictError` if an accuracy that the method needs was not measured.
     """
 
     about: ClassVar[str] = "treebank"
@@ -259,7 +259,7 @@ class Trees(Accuracies):
 class Documents(Accuracies):
     """Quantities of a model on documents with coreferent mentions.
 
-    Methods raise `NoVerdictError` if an accuracy that they need was not measured.
+    A method raises `NoVerdictError` if an accuracy that the method needs was not measured.
     """
 
     about: ClassVar[str] = "coreference"
@@ -319,7 +319,7 @@ def treebank_quantities(
     """Return the quantities of a model on a treebank.
 
     paper: the best heads, chosen and scored on the same sentences, as in the paper.
-    elsewhere: the best heads, chosen and scored on different sentences; claims are judged by these.
+    elsewhere: the best heads, chosen and scored on different sentences, by which claims are judged.
     probes: numbers of words that probes attach correctly; None without probes.
     """
     rows = _rows_of(elsewhere, published)
@@ -447,7 +447,7 @@ def _sees_none(best: BestHeads, finds: Mapping[str, int]) -> bool:
 
 
 def sep_beyond_others(best: BestHeads, rows: Mapping[str, int]) -> Measured:
-    """Return how much more attention heads give to [SEP] where they are not called for, in points beyond chance.
+    """Return how much more attention heads give to [SEP] from words without their relation, in points beyond chance.
 
     best: the best heads of all relations.
     rows: row, in `best`, of each of the paper's relations and totals, by name.

@@ -186,7 +186,7 @@ def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndar
 
 
 def whole_statistics(surface: Surface, gradients: Gradients | None, published: Clark2019) -> Statistics:
-    """Return the statistics of a model on all segments; `missing` says why others are not known.
+    """Return the statistics of a model on all segments; `missing` gives a reason for each statistic that is not known.
 
     surface: attention patterns of the heads. gradients: None if gradients were not measured.
     """
@@ -260,7 +260,7 @@ def _missing(heads: Mapping[str, np.ndarray]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Heads(Quantities):
-    """Quantities of a model on a text. Every method raises `NoVerdictError` if a statistic that it needs is not known.
+    """Quantities of a model on a text. A method raises `NoVerdictError` if a statistic for the method is not known.
 
     whole: statistics on all segments.
     without: statistics on all segments but one, for each segment; None if no intervals are wanted.
@@ -419,7 +419,7 @@ def collect_quantities(
     """Return the quantities of a model on a task.
 
     surface: attention patterns on at least one segment.
-    gradients: None if they were not measured; quantities of gradients have no intervals.
+    gradients: None if gradients were not measured; quantities of gradients have no intervals.
     layers: the result of `projection.layer_test`, or None.
     divergences: divergence of any two heads in nats per row of attention, [head, head], or None.
     """
@@ -442,7 +442,7 @@ def collect_quantities(
 
 
 def published_quantities(published: Clark2019) -> Heads:
-    """Return the paper's own numbers, as far as they are printed or could be read off its released figures."""
+    """Return the paper's own numbers: those that are printed, and those read off its released figures."""
     return _with_values(Heads({}, published=published, whole=published_statistics(published)))
 
 
@@ -488,11 +488,12 @@ def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> M
     """Return how much less two heads with the same behaviour differ than other pairs, in nats per row, beyond chance.
 
     divergences: divergence of any two heads, [head, head].
-    marked: behaviour of each head, [layer, head] str; empty for a head without one.
+    marked: behaviour of each head, [layer, head] str; empty for a head without a behaviour.
 
-    The value is the mean divergence of pairs with one behaviour, less that of other pairs in which at least one head
-    has a behaviour, less the mean of this difference under permutations. Behaviours are permuted within layers, since
-    heads of a layer are alike whatever they do. Raises `NoVerdictError` if either kind of pair is absent.
+    The difference is the mean divergence of pairs with one behaviour, less the mean of other pairs in which at least
+    one head has a behaviour. The value is the difference less its mean under permutations. Behaviours are permuted
+    within layers, since heads of a layer are alike, whatever their behaviour is. Raises `NoVerdictError` if either kind
+    of pair is absent.
     """
     names, counts = np.unique(marked, return_counts=True)
     pairs = {name: count * (count - 1) / 2 for name, count in zip(names, counts, strict=True)}
