@@ -121,7 +121,6 @@ class MultipleChoice(TableKind):
 
 
 def _read(id_: str, question: Any, choices: Any, answer: Any) -> ChoiceQuestion:
-    """Return a question made of the values of a row. Raises `ValueError` that says which value of the row is wrong."""
     if not isinstance(question, str) or not question.strip():
         raise ValueError("has no text in the column of the question.")
     named = isinstance(choices, Mapping)
