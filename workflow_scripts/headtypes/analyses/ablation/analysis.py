@@ -81,7 +81,6 @@ def measure_head_outputs(plan: Plan, model: str, task: str) -> dict:
 
 @stage("forward", reads="questions", calls="analyses.ablation.evaluation:run")
 def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -> dict:
-    """Return the spec: the operation on each type, the reading of the paper, precision and batch size."""
     task = plan.partitions[model, partition].task
     return {**_evaluation(plan, model, condition, task), "condition": condition}
 
@@ -99,7 +98,6 @@ def _passes_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
 
 @stage("forward", reads="questions", passes=_passes_of_controls, calls="analyses.ablation.evaluation:run_controls")
 def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) -> dict:
-    """Return the spec: the condition's own, and how many times heads are drawn, on how many questions."""
     task, controls = plan.partitions[model, partition].task, plan.config.controls
     seed = plan.seed("evaluate_controls", model, partition, condition)
     drawn = {"draws": controls.draws, "questions": controls.questions, "seed": seed}
@@ -125,7 +123,7 @@ def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:
 
 
 def answers_of(plan: Plan, task: str) -> dict:
-    """Return the part of a spec on how a model answers a task: the task's kind, its limits, precision, batch size."""
+    """Return the part of a spec on how a model answers a task: kind of the task, limits, precision, batch size."""
     kind = plan.kind_of(task)
     answers = {key: getattr(plan.config.windows, key) for key in kind.answer_keys}
     return {"kind": kind.name, **answers, **given(plan.config.compute)}

@@ -35,12 +35,15 @@ class DropsOfDraws(NamedTuple):
 def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:
     """Return drops from the baseline (`tasks.Metric`) of a condition and of its controls, on the controls' questions.
 
+    Controls are the same operations on as many random heads of each layer, drawn several times.
     controls: scores of each draw and question, as `evaluation.evaluate_controls` returns them.
     scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
 
-    The keys are control_draws and control_questions (numbers), and control_overlap, the mean share of drawn heads that
-    are the condition's; for each metric control_drop_{metric}, the mean over draws, with _low and _high for the lowest
-    and highest, and own_drop_{metric}, the condition's drop.
+    The keys are:
+      control_draws, control_questions: numbers of draws and questions.
+      control_overlap: the mean share of drawn heads that are the condition's.
+      control_drop_{metric}: for each metric the mean over draws, with _low and _high for the lowest and highest draw.
+      own_drop_{metric}: for each metric the condition's drop.
     """
     metrics, lost, own_lost, sizes = lost_answers(controls, scores, baseline)
     found = {
@@ -58,10 +61,11 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
 def lost_answers(
     controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame
 ) -> tuple[list[Metric], np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return what answers lose on the controls' questions; arguments as of `control_drops`.
+    """Return (metrics, lost, own_lost, sizes): losses of a condition and its controls on the controls' questions.
 
-    Returns (metrics, lost, own_lost, sizes). lost: [metric, draw, question] the loss under random heads; own_lost:
-    [metric, question] the loss under the condition; sizes: of the questions, as `results.sizes_in` gives them.
+    controls, scores, baseline: as in `control_drops`. lost: [metric, draw, question] the loss under random heads,
+    positive if worse. own_lost: [metric, question] the loss under the condition. sizes: [question] tokens, or None
+    (`results.sizes_in`).
     """
     controls = controls.sort_values(["draw", "id"])
     draws, asked = controls["draw"].nunique(), controls["id"].unique()
@@ -80,7 +84,10 @@ def read_scored(controls: StrPath, scores: StrPath, baseline: StrPath) -> tuple[
 
 
 def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath) -> DropsOfDraws:
-    """Read the files of scores that `control_drops` takes, and return the drops of the task's `tested_metric`."""
+    """Return the drops, in the score by which the task is tested, of a condition and of its controls (random heads).
+
+    controls, scores, baseline: files of the tables that `control_drops` takes.
+    """
     controls, *own = read_scored(controls, scores, baseline)
     metrics, lost, own_lost, sizes = lost_answers(controls, *own)
     metric = tested_metric([metric.name for metric in metrics])
@@ -105,10 +112,11 @@ _DRAW = "0.8"
 def controls_figure(
     drops: Mapping[str, DropsOfDraws], operations: Mapping[str, Mapping[str, str]], partition: Partition
 ) -> Figure:
-    """Draw a row per condition: its drop with the interval, and a bar from the lowest to the highest drop of a draw.
+    """Draw a row for each condition: its drop with the interval, and a bar of the drops under random heads.
 
-    drops: by condition, in the order of the rows; operations: {condition: {type or head: operation}}.
-    At the right stands the share of the random heads that are the condition's.
+    drops: drops by condition, in the order of the rows. operations: {condition: {type or head: operation}}.
+    The bar goes from the lowest to the highest drop of a draw of random heads. At the right of a row stands the share
+    of the random heads that are the condition's.
     """
     styles = type_styles(partition.types)
     figure = Figure(figsize=(PAGE, _AROUND + _ROW * len(drops)))

@@ -79,9 +79,12 @@ def evaluate_condition(
 
 
 class Evaluator:
-    """A model, loaded once, that answers a task's rows under any operations; arguments as of `evaluate_condition`.
+    """A model, loaded once, that answers a task's questions, pairs or documents under any operations on its heads.
 
+    rows, windows, record, head_outputs: as in `evaluate_condition`.
     gold: whether the scores also have the loss of the right answer (`answering.GOLD_LOSS`).
+    Raises `InputError` if the model cannot answer the rows, or takes no input as long as a window that is padded in
+    full.
     """
 
     def __init__(
@@ -110,10 +113,11 @@ class Evaluator:
         self._answers = Answers(settings.kind, windows, targets, **depends_on)
 
     def evaluate(self, sets: Sequence[np.ndarray], what: str) -> list[Scored]:
-        """Return answers and scores under each of several sets of operations, as `evaluate_condition` does for one.
+        """Return (answers, scores) under each of several sets of operations, as `evaluate_condition` does for one set.
 
-        sets: [layer, head] the operation on each head; equal sets are evaluated once. what: a name for the progress.
-        Each batch of windows is made once. If padding counts under one set, windows are padded in full under all.
+        sets: for each set the operation on each head, [layer, head] object; equal sets are evaluated once.
+        what: a name of the work, for the progress.
+        Each batch of windows is made once. If padding counts under one set, windows are padded in full under all sets.
         """
         ids, types, sentences = self._windows.texts
         answers, settings, reading = self._answers, self._settings, self._settings.chosen_reading
@@ -173,20 +177,23 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 @dataclass(frozen=True)
 class HeadOutputs:
-    """A file with the mean output of each head (`measure_head_outputs`)."""
+    """The content of a file with the mean output of each head.
+
+    head_output: [layer, head, channel] float32, as `measure_head_outputs` returns it.
+    """
 
     head_output: Float32[np.ndarray, "layer head channel"]
 
 
 def read_head_outputs(path: StrPath | None) -> np.ndarray | None:
-    """Return the mean head outputs of a file, [layer, head, channel] float32; None for no path."""
+    """Return the mean output of each head from a file, [layer, head, channel] float32; None for no path."""
     return read_arrays(path, HeadOutputs).head_output if path else None
 
 
 class MeanHeadOutputs(Reducer):
-    """A reducer whose result is each head's output averaged over all real tokens, [layer, head, channel] float32.
+    """A reducer, run with a model, whose result is each head's output averaged over all tokens but padding.
 
-    Special tokens count as all others do.
+    The result is [layer, head, channel] float32. Special tokens count as all other tokens do.
     """
 
     reads_attention = False
@@ -216,9 +223,10 @@ class MeanHeadOutputs(Reducer):
 
 
 def measure_head_outputs(samples: list[Sample], record: ModelRecord, *, kind: str, **settings) -> np.ndarray:
-    """Return each head's output averaged over all real tokens of the samples, [layer, head, channel] float32.
+    """Return each head's output averaged over all tokens of the samples, [layer, head, channel] float32.
 
-    kind: the kind of the task, which cuts its samples; settings: of `ModelOnTask`.
+    record: the model. kind: the kind of the task, which says how samples are cut. settings: keyword arguments of
+        `ModelOnTask`. Padding does not count.
     """
     run = ModelOnTask(record, **settings)
     (means,) = run.read(run.encode(samples, kind), MeanHeadOutputs())
@@ -254,9 +262,11 @@ def evaluate_controls(
 ) -> pd.DataFrame:
     """Score a model while random heads of each layer, as many as a condition has, are ablated as in the condition.
 
-    Arguments are those of `evaluate_condition`, and draws: how many times heads are drawn (more draws do not change the
-    first ones); questions: how many of the rows are drawn at random, or "all".
-    Returns a row for each draw and question: draw (from 0), the columns of a condition's own scores, and `overlap`.
+    rows, windows, partition, record, head_outputs, condition, operations, settings: as in `evaluate_condition`.
+    draws: how many times heads are drawn; more draws do not change the first ones.
+    questions: how many of the rows are drawn at random, or "all". seed: of both.
+    Returns a row for each draw and question, with the columns draw (from 0), those of a condition's own scores, and
+    overlap: the share of the condition's heads that the draw changes in the same way.
     """
     by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
     rows, windows = draw_part(rows, windows, questions, seed)

@@ -17,13 +17,15 @@ _BY_ARTICLE = "_by_article"
 
 
 class Scored:
-    """One score of the same units, articles or single questions, under several conditions."""
+    """One score of a model under several conditions, summed over the same units: articles, or single questions."""
 
     def __init__(self, scores: Mapping[str, pd.DataFrame], metric: str, *, by_article: bool = True) -> None:
-        """Take the scores of each question, by condition; by_article: whether articles are the units where they are
-        known.
+        """Sum one score of each unit (an article or a question) under each condition.
 
-        Questions about one article are not independent, so that they decide nothing there.
+        scores: {condition: a table with a row of scores for each question}. metric: the name of the score.
+        by_article: whether articles are the units, if they are known. Questions about one article are not independent,
+            so that intervals over questions decide nothing there.
+        Raises `InputError` if a score is NaN or infinite.
         """
         first = next(iter(scores.values()))
         by_article &= "article" in first
@@ -40,11 +42,13 @@ class Scored:
         self._own = values.groupby(unit).sum().div(self._sizes, axis=0)
 
     def sum(self, weights: Mapping[str, float], baseline: str | None = None) -> Measured:
-        """Return the sum of the conditions' means, times their weights; baseline: that condition, if any.
+        """Return the weighted sum of the conditions' mean scores, with its interval.
 
+        weights: {condition: weight}. baseline: the baseline's name, if the sum has to do with it.
         Only units that differ in what is compared count. So the part that is the baseline's is taken by itself: for
-        "95 percent of the baseline is left", units count whose drop differs from the others'. Where all drops differ,
-        but hardly any answers of one condition, since nearly all are lost, each condition is taken by itself.
+        "95 percent of the baseline is left", units count whose drop differs from the drops of other units. Where all
+        drops differ, but hardly any answers of one condition, since nearly all are lost, each condition is taken by
+        itself.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())
@@ -71,14 +75,14 @@ class Scored:
 def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None) -> pd.DataFrame:
     """Return each condition's mean scores and their drops from the baseline (`tasks.Metric`), with intervals.
 
-    scores: of each question, by condition.
+    scores: {condition: a table with a row of scores for each question}. baseline: the name of the baseline, or None.
 
-    There is one row per condition, in their order: condition, and for each metric the columns
+    There is one row for each condition, in their order: condition, and for each metric the columns
       {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
       {metric}_low_by_article, {metric}_high_by_article: its interval over articles;
       drop_{metric} and the same four: the loss from the baseline, in points.
-    NaN without a baseline or articles, and over too few of either. (The F1 of sentence pairs is not a mean over pairs,
-    so it is not in it.)
+    Values are NaN without a baseline or articles, and over too few questions or articles. The F1 of sentence pairs has
+    no columns, since it is no mean over pairs.
     """
     first = next(iter(scores.values()))
     table = {"condition": list(scores)}
@@ -98,10 +102,12 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
 
 
 def differences(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return by how much each condition's score is below each other one's, paired.
+    """Return by how much each condition's score is below each other condition's score, paired by question.
 
-    There is one row for each metric, condition and other; difference: the other's mean less the condition's, or the
-    reverse where lower is better; low, high: its interval, over articles where these are known; over: the units.
+    scores: {condition: a table with a row of scores for each question}.
+    There is one row for each metric, condition and other, with the columns metric, condition, other, difference, low,
+    high and over. difference: the other's mean less the condition's, or the reverse where lower is better. low, high:
+    its interval, over articles if these are known. over: the units, such as `articles`.
     """
     rows = []
     for metric in metrics_in(next(iter(scores.values()))):

@@ -21,7 +21,7 @@ def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
 
 
 def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
-    """Return the scores of each question of one model, a table for each path (of one condition).
+    """Return the tables of scores of each question of one model, a table for each path; each path is of one condition.
 
     Raises `InputError` that names a file that is damaged, or whose questions are not those of the first file, in order.
     """

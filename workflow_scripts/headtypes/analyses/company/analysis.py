@@ -18,7 +18,6 @@ _SETS = 160
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """Return the atlas's column: how much more each head costs than others of its layer, in nats."""
     from headtypes.analyses.company.results import read_costs
 
     table = read_costs(path)
@@ -83,7 +82,6 @@ def _sets(plan: Plan, wildcards: Any, rows: int) -> float:
 
 
 def company_outputs(plan: Plan, model: str, task: str) -> str | list:
-    """Return the path of the mean outputs of heads, if the operation needs them; else []."""
     return OUTPUTS.path.format(model=model, task=task) if plan.company_needs_head_outputs else []
 
 
@@ -95,7 +93,6 @@ def company_outputs(plan: Plan, model: str, task: str) -> str | list:
     inputs=(RECORD, QUESTIONS, WINDOWS, company_outputs),
 )
 def evaluate_company(plan: Plan, model: str, task: str) -> dict:
-    """Return the spec: how heads are drawn, the operation on them, how many questions, precision and batch size."""
     company, kind = plan.config.company, plan.kind_of(task)
     matter = reading_matters([company.operation])
     reading = {name: getattr(plan.config.ablation, name) for name in matter if name not in kind.without_reading}

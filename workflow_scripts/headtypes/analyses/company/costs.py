@@ -34,11 +34,12 @@ _LEAST_SETS = 3
 
 
 class Fit(NamedTuple):
-    """The costs of heads by least squares, or by ridge.
+    """The costs of heads by least squares, or by ridge, from the losses of sets (heads that are left out together).
 
-    effects: [head] the costs; errors: [head] their standard errors over sets; freedom: degrees of freedom of residuals.
-    operator: [head, set], whose product with the losses of sets is the effects; penalty: of ridge, 0 for least squares.
-    adjusted: the adjusted R2 of the sets; held_out: the R2 of sets that are not fitted, in ten parts.
+    effects: [head] the costs. errors: [head] their standard errors over sets. freedom: degrees of freedom of the
+        residuals.
+    operator: [head, set], whose product with the losses of sets is the effects. penalty: of ridge, 0 for least squares.
+    adjusted: the adjusted R2 of the sets. held_out: the R2 of sets that are not fitted, one of ten parts at a time.
     """
 
     effects: np.ndarray
@@ -51,10 +52,11 @@ class Fit(NamedTuple):
 
 
 def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
-    """Fit one effect of each head to the losses of sets; away: [set, head] bool, heads that a set lacks; lost: [set].
+    """Fit one effect of each head to the losses of sets (heads that are left out together); return the fit.
 
-    If each set lacks heads of a layer, the layer's effects sum to zero: an effect is how much more a head costs than
-    others of its layer. Raises `InputError` if all sets lose the same.
+    away: [set, head] bool, heads that a set lacks. lost: [set] how much worse the model is without the set's heads.
+    If each set lacks heads of a layer, the effects of the layer sum to zero: an effect is how much more a head costs
+    than other heads of its layer. Ridge is used if there are few sets. Raises `InputError` if all sets lose the same.
     """
     if np.ptp(lost) < 1e-12:
         raise InputError("All sets of heads lose the same, so that no head costs more than another.")
@@ -82,7 +84,10 @@ def _decomposed(away: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.ndarray) -> np.ndarray:
-    """Return the R2 of sets that were held out, one of `_FOLDS` parts at a time, for each penalty; see `fit_sets`."""
+    """Return for each penalty of ridge the R2 of sets that are held out, one of `_FOLDS` parts at a time; [penalty].
+
+    away: [set, head] heads that a set lacks. lost: [set] the losses of the sets.
+    """
     fold = np.arange(len(lost)) % _FOLDS
     wrong, total = np.zeros(len(penalties)), 0.0
     for number in range(_FOLDS):
@@ -98,21 +103,26 @@ def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.nd
 
 
 def set_means(company: Company, metric: str) -> np.ndarray:
-    """Return the loss of each set in a metric, [set], on average over questions (or over tokens of texts)."""
+    """Return the loss of each set of heads in a metric, [set], on average over questions (or over tokens of texts)."""
     return company.lost(metric).sum(1) / company.sizes.sum()
 
 
 def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
-    """Return the cost of each head, and how far costs explain the losses of sets; seed: of permutations.
+    """Return (table, fit): the cost of each head, and how far costs explain the losses of sets of heads.
 
-    The table has a row for each head: layer, head, away (number of sets that lack it); cost, in nats of the loss (of a
-    token, for texts), with its standard_error over sets and its 95 % interval (low, high) over questions or, if these
-    are known, articles; p, two-sided over sets, of a cost of zero, and p_holm, corrected for all heads; for each other
-    metric cost_{metric} and cost_{metric}_error, in points.
-    The dictionary (`results.FIT`) has sets, units (number of questions), away (heads that a set lacks) and penalty
-    (of ridge; 0 for least squares); by metric, whole (the value with all heads), set_cost (mean loss of a set), r2
-    (adjusted), held_out (R2 of sets that are not fitted) and halves (correlation of the costs of two halves of the
-    sets); half (number of heads that explain half of what costs explain); and pair, as of `largest_pair`.
+    company: scores without sets of heads, drawn at random. seed: of permutations.
+    table: a row for each head, with the columns
+      layer, head: from 0. away: number of sets that lack the head.
+      cost: nats of the loss (of a token, for texts). standard_error: of the cost, over sets. low, high: the cost's 95 %
+        interval over questions or, if these are known, articles.
+      p: two-sided over sets, of a cost of zero. p_holm: p corrected for all heads.
+      cost_{metric}, cost_{metric}_error: cost in each other metric, in points, and its standard error.
+    fit: a dictionary (`results.FIT`) with the keys
+      sets: number of sets. units: number of questions. away: mean number of heads that a set lacks. penalty: of ridge;
+        0 for least squares.
+      whole, set_cost, r2, held_out, halves: by metric, the value with all heads, the mean loss of a set, R2 (adjusted),
+        R2 of sets that are not fitted, and the correlation of the costs of two halves of the sets.
+      half: number of heads that explain half of what costs explain. pair: the dictionary of `largest_pair`.
     """
     sets, *shape = company.away.shape
     away = company.away.reshape(sets, -1).astype(float)
@@ -159,7 +169,7 @@ def _about(company: Company, metric: str, away: np.ndarray, lost: np.ndarray, fi
 
 
 def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
-    """Return low and high, [head] each: the interval over questions, or articles, of the mean of their own costs."""
+    """Return (low, high), [head] each: ends of the costs' intervals over questions or, if known, articles."""
     lost = company.lost(LOSS)
     unit_costs, sizes = (fit.operator @ (lost - lost.mean(0))).T, company.sizes
     if any(company.articles):
@@ -171,7 +181,10 @@ def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
 
 
 def heads_for_half(fit: Fit) -> int:
-    """Count the heads, the costliest first, that explain half of the variance of sets that all costs explain."""
+    """Return the number of heads, the costliest first, that explain half of what all costs explain.
+
+    What costs explain is variance of the losses of sets, without what chance adds to it.
+    """
     # What chance adds to a square is the square of its standard error.
     squares = np.sort(fit.effects**2)[::-1]
     explained = max(squares.sum() - (fit.errors**2).sum(), squares[0])
@@ -181,11 +194,12 @@ def heads_for_half(fit: Fit) -> int:
 def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> dict:
     """Return the two heads whose common absence costs most beyond the sum of their costs, by standard errors.
 
-    away, lost, fit: as `fit_sets` takes and returns them. Pairs are of the `_PAIRED` heads with the largest costs, and
-    at least `_LEAST_SETS` sets lack both heads.
-    The keys are heads (two indices), sets (number that lack both), effect (in nats), standard_error, and p, of an
+    away, lost, fit: as `fit_sets` takes and returns them. seed: of the permutations.
+    Pairs are of the `_PAIRED` heads with the largest costs, and at least `_LEAST_SETS` sets lack both heads.
+    The keys are heads (two indices), sets (number that lack both), effect (in nats), standard_error, and p. p is of an
     effect as large as this among all these pairs, where the part of the losses that costs do not explain is permuted
-    over sets (Freedman and Lane 1983). Values are None if no pair can be tested.
+    over sets (Freedman and Lane 1983). Without a pair that can be tested, heads is empty, sets is 0, and the rest is
+    None.
     """
     some = np.sort(np.argsort(-np.abs(fit.effects / fit.errors), kind="stable")[:_PAIRED])
     one, other = (some[index] for index in np.triu_indices(len(some), 1))
@@ -215,9 +229,10 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
 
 
 def costly_heads(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of heads that surely cost more than others of their layer, the costliest first.
+    """Return the rows of heads that surely cost more than other heads of their layer, the costliest first.
 
-    They do over sets, corrected for all heads, and over questions; table: as of `head_costs`.
+    table: the table of `head_costs`. A head's cost is sure if its p over sets, corrected for all heads, is at most
+    0.05, and if its interval over questions is above 0.
     """
     costly = table[(table["p_holm"] <= ALPHA) & (table["low"] > 0)]
     return costly.sort_values("cost", ascending=False)
@@ -228,13 +243,15 @@ _BLOCK = 500
 
 
 def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.ndarray]], *, seed: int) -> pd.DataFrame:
-    """Compare each label, or number, of heads with the costs of heads [layer, head].
+    """Compare labels of heads, such as types, and numbers of heads with the costs of heads; return a row for each.
 
-    families: {family: {label: [layer, head]}}, of booleans (heads that have the label) or numbers (NaN for none).
-    Returns a row for each label: family, label, heads (number that have it), statistic and p. The statistic of a label
-    is how much more its heads cost than all heads of their layer, on average; that of a number is the rank correlation
-    within layers. p is two-sided and for all labels of a family at once: how often permutations of heads within layers
-    give any of the statistics as large a value, in its own standard deviations (Westfall and Young 1993).
+    costs: [layer, head]. families: {family: {label: [layer, head]}}, of booleans (heads that have the label) or numbers
+        (NaN for none). seed: of the permutations.
+    The columns are family, label, heads (number of heads with the label or a number), statistic and p.
+    statistic: for a label, how much more its heads cost than all heads of their layer, on average; for a number, the
+      rank correlation with costs within layers.
+    p: two-sided and for all labels of a family at once: how often permutations of heads within layers give any of the
+      family's statistics as large a value, in the statistic's own standard deviations (Westfall and Young 1993).
     """
     names, vectors, counts = [], [], []
     ranked = _ranks(costs)
@@ -280,7 +297,7 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
 
 
 def costs_without(costs: np.ndarray, heads: pd.DataFrame) -> np.ndarray:
-    """Return the costs, [layer, head], in which the given heads have the mean cost of the other heads of their layer.
+    """Return the costs, [layer, head], where each given head has the mean cost of the other heads of its layer.
 
     heads: a table with the columns layer and head. Without the costliest heads, labels may still differ in cost.
     """
@@ -293,9 +310,12 @@ def costs_without(costs: np.ndarray, heads: pd.DataFrame) -> np.ndarray:
 def families_of(
     partitions: Mapping[str, Partition], columns: Mapping[str, np.ndarray], shape: tuple[int, int]
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Return {family: {label: [layer, head]}}: a family of the types of each partition, and one of all numbers.
+    """Return {family: {label: [layer, head]}}: a family of types for each partition, and one of all numbers.
 
-    columns: {name: the number of each head, layer by layer}, beside near, special and far; shape: (layers, heads).
+    `compare_labels` compares these families with costs.
+
+    columns: {name: the number of each head, layer by layer}; near, special and far of the first partition are added.
+    shape: (layers, heads of a layer).
     """
     types = {
         f"types of {name}": {type_name: partition.type_of == type_name for type_name in partition.types}

@@ -17,10 +17,11 @@ from headtypes.core.table_files import table_reader
 class Company:
     """The scores of each unit (a question, pair or document) without sets of heads, and with all heads.
 
-    away: which heads a set lacks. metrics: `loss`, the cross entropy of the right answer in nats, and names of
-        `METRICS`.
-    scores, whole: scores without each set, and with all heads; sums over `sizes` tokens, which are 1 but for documents.
-    units: ids; articles: names of the units' articles, empty if none are known.
+    away: [set, layer, head] which heads a set lacks.
+    metrics: names of the scores: `loss`, the cross entropy of the right answer in nats, and names of `METRICS`.
+    scores: [set, unit, metric] scores without each set. whole: [unit, metric] scores with all heads.
+    sizes: [unit] tokens over which scores are sums; 1 for units other than documents.
+    units: ids of the units. articles: names of the units' articles, empty if none are known.
     made: JSON of everything that was evaluated, but for the number of sets.
     """
 
@@ -34,7 +35,10 @@ class Company:
     made: str = ""
 
     def lost(self, metric: str) -> np.ndarray:
-        """Return the loss of each unit in a metric without each set, positive if worse: [set, unit]."""
+        """Return how much worse each unit (question, pair or document) is without each set of heads, [set, unit].
+
+        metric: the name of the score. A positive number is worse, for every metric.
+        """
         index = self.metrics.index(metric)
         lost = self.scores[..., index] - self.whole[:, index]
         return lost if metric == LOSS else -lost
@@ -59,7 +63,10 @@ def read_costs(path: StrPath) -> pd.DataFrame:
 
 
 def read_fit(path: StrPath) -> dict:
-    """Return the dictionary of `costs.head_costs` from a file. Raises `InputError` for a damaged file."""
+    """Return how far costs of heads add up: the dictionary of `costs.head_costs` in a JSON file.
+
+    Raises `InputError` for a damaged file.
+    """
     with undamaged(path, "does not say how costs add up"):
         fit = read_json(path)
         return {name: fit[name] for name in FIT}

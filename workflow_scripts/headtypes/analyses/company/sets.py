@@ -30,13 +30,14 @@ _TOGETHER = 10
 
 
 def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | None, seed: int) -> np.ndarray:
-    """Draw sets of heads, [set, layer, head] bool; more sets do not change the first ones.
+    """Draw sets of heads that are left out together, [set, layer, head] bool; more sets do not change the first ones.
 
+    layers, heads: layers of the model, and heads of a layer.
     sets: how many; None for as many as put each head in `_AWAY` sets, and at least `_SETS`.
-    per_layer: heads of a layer in a set; None for one in twelve. In models of more than twelve layers, a set has heads
-        of a third of the layers.
+    per_layer: heads of a layer in a set; None for one in twelve.
 
-    In each round of sets a layer's heads are dealt in random order, so that all heads are in equally many sets.
+    In models of more than twelve layers, a set has heads of a third of the layers. In each round of sets a layer's
+    heads are dealt in random order, so that all heads are in equally many sets.
     Raises `InputError` if a layer has fewer heads than `per_layer`, or if some head would be in no set.
     """
     per_layer = per_layer or max(1, round(heads / _ONE_IN))
@@ -59,7 +60,11 @@ def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | Non
 
 
 def _round(layers: int, heads: int, per_layer: int, share: int, seed: list[int]) -> np.ndarray:
-    """Draw sets that have each head of the model once, or some twice if `per_layer` does not divide a layer."""
+    """Return sets of heads, [set, layer, head] bool, in which each head of the model is once.
+
+    Some heads are twice in them if `per_layer`, the heads of a layer in a set, does not divide a layer. share: a set
+    has heads of one in `share` layers.
+    """
     rng, hands = np.random.default_rng(seed), ceil(heads / per_layer)
     away = np.zeros((share * hands, layers, heads), bool)
     turns = [[] for _ in range(layers)]
@@ -91,11 +96,14 @@ def evaluate_company(
     earlier: Company | None = None,
     **settings,
 ) -> Iterator[Company]:
-    """Evaluate a model under an operation on the heads of each set; yield all scores so far after every few sets.
+    """Evaluate a model while the heads of each set are ablated; yield all scores so far after every few sets.
 
-    rows, windows, record, head_outputs: as of `evaluation.evaluate_condition`; settings: fields of `Settings` there.
-    sets, per_layer, seed: as of `draw_sets`; questions: how many of the rows are drawn at random, or "all".
-    made: as in `Company`; earlier: scores that are not computed again if they have the same `made`.
+    rows, windows: questions, pairs or documents, and their windows. record: the model. head_outputs: mean outputs of
+        heads, [layer, head, channel], for the operations that need them.
+    sets, per_layer, seed: as of `draw_sets`. operation: what is done to the heads of a set, such as `zero`.
+    questions: how many of the rows are drawn at random, or "all". settings: fields of `ablation.evaluation.Settings`.
+    made: JSON of everything that is evaluated. earlier: scores that are not computed again if they have the same
+        `made`.
     """
     away = draw_sets(record.layers, record.heads, sets=sets, per_layer=per_layer, seed=seed)
     known = earlier if earlier is not None and earlier.made == made else None
@@ -122,7 +130,6 @@ def evaluate_company(
 
 
 def _begin(scores: pd.DataFrame, away: np.ndarray, made: str) -> Company:
-    """Return the scores with all heads, and no sets yet, of the questions that have a right answer in a window."""
     metrics = [LOSS, *(metric.name for metric in metrics_in(scores) if metric.name != LOSS)]
     scores = scores[scores[GOLD_LOSS].notna()]
     if scores.empty:
@@ -150,7 +157,7 @@ def _values(scores: pd.DataFrame, metrics: list[str]) -> np.ndarray:
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """Run the rule `evaluate_company`, from where an earlier job stopped.
 
-    Scores are kept outside of the results, in a file that no rule declares, so that Snakemake does not delete it.
+    Scores are kept outside of the results, in a file that no rule declares, so that Snakemake does not delete the file.
     """
     rows, windows = read_rows(inputs.questions, spec["kind"]), read_windows(inputs.windows)
     outputs_of_heads = inputs.company_outputs or None

@@ -35,7 +35,7 @@ Gender = Literal["male", "female", "neuter"]
 
 
 class WordFeatures(NamedTuple):
-    """The number and gender of a mention, None if unknown, and its person (1, 2 or 3)."""
+    """The number and gender of a mention, None if unknown, and its grammatical person (1, 2 or 3)."""
 
     number: Number | None
     gender: Gender | None
@@ -69,9 +69,11 @@ _GENDERS: dict[str, Gender] = {
 
 
 def number_of(word: str, feature: str, xpos: str, is_nominal: bool) -> Number | None:
-    """Return the number of a head word (in lower case) that is not in `PRONOUNS`; None if it is unknown.
+    """Return the grammatical number of a mention by its head word, which is not in `PRONOUNS`; None if it is unknown.
 
-    feature: the feature Number of Universal Dependencies; xpos: the tag of the Penn Treebank; empty for none.
+    word: the head word in lower case. feature: its feature Number of Universal Dependencies. xpos: its tag of the Penn
+        Treebank. Both are empty if the treebank has none. is_nominal: whether the mention is neither a pronoun nor a
+        name.
     """
     if feature in _NUMBERS:
         return _NUMBERS[feature]
@@ -86,7 +88,12 @@ TYPES: tuple[Type, ...] = get_args(Type)
 
 @dataclass(frozen=True)
 class Reference(Span):
-    """A mention with its words in lower case, its type, and its number, gender and person (features)."""
+    """A mention with what baselines see of it: its words, its type, and its number, gender and person.
+
+    start, end, head: first, last and head word, counted from 0 in a part of a document. entity: the entity's
+        identifier.
+    words: in lower case. type: `pronoun`, `proper` or `nominal`. features: number, gender and person.
+    """
 
     words: tuple[str, ...]
     type: Type
@@ -98,13 +105,18 @@ class Reference(Span):
 
 
 def references(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Reference]:
-    """Return the mentions of a part of a document with words, type and features; arguments as of `spans_of`."""
+    """Return the mentions that lie wholly inside of a part of a document, with their words, type and features.
+
+    part: words of the document. subwords: the number of subwords of each word of the document; a mention whose head
+        word has no subword is left out.
+    """
     return [_reference(document, span, part.start) for span in spans_of(document, part, subwords)]
 
 
 def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Type:
-    """Return the type of the mention from word `start` to word `end`, by its head word, counted in the sentence from 0.
+    """Return the type of a mention, `pronoun`, `proper` or `nominal`, by its head word.
 
+    start, end, head: the mention's first, last and head word, counted in the sentence from 0.
     UPOS decides or, without it, XPOS; without tags, `PRONOUNS` and a capital letter do.
     """
     word, upos, xpos = sentence.words[head], sentence.upos[head], sentence.xpos[head]
@@ -155,14 +167,18 @@ SIEVES: tuple[Callable[[Reference, Reference], bool], ...] = (
 
 
 def nearest_other(anaphor: Anaphor, mentions: Sequence[Reference]) -> Reference | None:
-    """Return the other mention of the part with the nearest head word, before or behind; of two, the earlier one."""
+    """Return the other mention with the nearest head word, before or behind the mention; None if there is no other.
+
+    mentions: all mentions of the part of the document. Of two mentions that are equally near, the earlier one is
+        returned.
+    """
     own = anaphor.mention
     others = (mention for mention in mentions if mention != own and mention.head != own.head)
     return min(others, key=lambda mention: (abs(mention.head - own.head), mention.head), default=None)
 
 
 def chance(anaphor: Anaphor) -> float:
-    """Return the probability that a head word drawn from those of the candidates is that of an antecedent."""
+    """Return the probability that a head word drawn among those of the candidates is that of an antecedent."""
     return len(anaphor.antecedents) / len(anaphor.candidate_heads)
 
 
@@ -203,8 +219,9 @@ read_coreference = table_reader("holds no accuracies at antecedents", dict.fromk
 class MentionSums:
     """The sums of scores behind each row of the table of `measure_coreference`, but for rows of single heads.
 
-    system, candidates, type, chosen: as in the table. right: the sum of the scores of a document's mentions, which are
-    1 for an antecedent that is found, or a probability for `chance`; mentions: the number of these mentions.
+    system, candidates, type, chosen: [row] the columns of the table that name the row.
+    right: [document, row] the sum of the scores of a document's mentions; a score is 1 for an antecedent that is found,
+        or a probability for `chance`. mentions: [document, row] the number of these mentions.
     """
 
     system: Annotated[list[str], Stored(dimension="row")]
@@ -216,7 +233,11 @@ class MentionSums:
 
 
 class _Row(NamedTuple):
-    """A row of the table; scores: [mention], NaN for mentions that the row is not about."""
+    """A row of the table of `measure_coreference`, before means are taken.
+
+    system, candidates, type, chosen: the columns that name the row. head: (layer, head), NA for baselines.
+    scores: [mention], NaN for mentions that the row is not about.
+    """
 
     system: str
     candidates: str
@@ -229,9 +250,11 @@ class _Row(NamedTuple):
 def measure_coreference(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 ) -> tuple[pd.DataFrame, MentionSums]:
-    """Return the accuracy of every head, of the best heads, and of baselines, on the same coreferent mentions.
+    """Return (table, sums): accuracy at antecedents of every head, the best heads and baselines, on the same mentions.
 
-    guesses: on parts of these documents. Returns a table and the sums from which its intervals are made. Its columns:
+    guesses: of heads, on parts of these documents. sums: the sums over documents from which the table's intervals are
+        made.
+    The table's columns are:
       system: `head`, every head; `best_head`, the best on all types together; `best_head_of_type`, on one type alone;
         the baselines `nearest`, `head_match`, `rules` and `chance`; and `nearest_other`, the nearest mention before or
         behind.
@@ -241,8 +264,9 @@ def measure_coreference(
         index, each is scored with the choice of the other. Empty if nothing is chosen.
       layer, head: from 0; empty for baselines, and if halves choose differently.
       mentions, documents: their numbers.
-      accuracy, low, high: in percent, with the interval over documents.
+      accuracy, low, high: in percent, with the interval over documents; a single head has no interval.
       above_{baseline}, and _low, _high: of the best head minus that baseline, for each of `COMPARED`.
+    Raises `InputError` if the guesses are not of these documents.
     """
     rows, baselines, document = _rows(documents, guesses)
     scores = np.stack([row.scores for row in rows], axis=1)
@@ -361,10 +385,11 @@ def _head_rows(right: np.ndarray, by_type: dict[str, np.ndarray], is_odd: np.nda
 
 
 def _best(right: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row:
-    """Choose the best head on some mentions and score it on others; scores are NaN if there are none to choose by.
+    """Return the row of the best head, which is chosen on some mentions and scored on others.
 
-    right: [mention, head] whether a guess is right; heads: (layer, head) of each; names: of `_Row`.
-    folds: pairs (choosing, scored) of [mention] bool.
+    right: [mention, head] whether a guess is right. heads: (layer, head) of each head.
+    folds: pairs (choosing, scored) of [mention] bool, the mentions to choose by and the mentions to score. Scores are
+        NaN if there are none to choose by. names: system, candidates, type and chosen of the row.
     """
     scores, best = np.full(len(right), np.nan), []
     for choosing, scored in folds:
@@ -376,9 +401,9 @@ def _best(right: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row:
 
 
 def by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return sums and numbers of the scores of each document, [document, row] each.
+    """Return the sums of the scores of each document and their numbers, [document, row] each.
 
-    values: [mention, row], NaN for no score; document: [mention] the index of its document.
+    values: [mention, row], NaN for no score. document: [mention] the index of the mention's document.
     """
     names, unit = np.unique(document, return_inverse=True)
     sums, sizes = np.zeros((2, len(names), values.shape[1]))

@@ -18,8 +18,6 @@ _DECIDING, _SHOWN = "words", "mentions"
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """Return the atlas's columns: how often each head finds an antecedent, one for each type of mention."""
-
     note = (
         "Percent of mentions whose antecedent the head finds among earlier mentions (Clark et al. 2019, section 4.3)."
     )
@@ -38,9 +36,10 @@ def _head_rows(path: StrPath, candidates: str) -> Any:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """Yield {layer, head, at, value, above} for the best head on each type of mention and set of candidates.
+    """Yield a dictionary for the best head on each type of mention and set of candidates.
 
-    at: the type of mention and the candidates, in words; value: the accuracy in percent; above: None.
+    path: the table of accuracies. The keys are layer, head, at (the type of mention and the candidates, in words),
+    value (the accuracy in percent) and above (None).
     """
     from headtypes.analyses.coreference.accuracy import read_coreference
 
@@ -53,8 +52,6 @@ def best_at(task: str, path: StrPath) -> Iterator[dict]:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield for a set of heads the accuracy of its best head at finding antecedents, one for each type of mention."""
-
     for kind, rows in _head_rows(path, _DECIDING).groupby("type", sort=False):
         yield best_head("coreference", task, f"antecedents ({kind})", by_head(rows)["accuracy"].to_numpy())
 

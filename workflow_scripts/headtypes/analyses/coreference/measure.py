@@ -18,17 +18,20 @@ from headtypes.models.records import ModelRecord, read_model_record
 
 
 class AntecedentReducer(WordReducer):
-    """A reducer whose result is, for each part of a document, every head's guesses at the antecedents of its mentions.
+    """A reducer, run with a model, of every head's guesses at the antecedents of mentions in parts of documents.
 
     A guess is the word that the mention's head word looks at most: argmax over j of W[head word, j], the first on a
-    tie, among three sets of candidates (`mentions.CANDIDATES`):
+    tie, among three sets of candidates (`mentions.CANDIDATES`). W is the attention between words:
 
     words:        all other words.
-    words_before: those before the head word.
-    mentions:     head words of the mentions that end before this one starts, as the baselines choose.
+    words_before: the words before the head word.
+    mentions:     head words of the mentions that end before this mention starts, as the baselines choose.
 
-    Guesses of a part are [mention, layer, head, candidates] int16: words counted from 0; -1 if the model lets no
-    candidate be seen.
+    The result has an array for each part, [mention, layer, head, candidates] int16: words counted from 0; -1 if the
+    model lets no candidate be seen.
+
+    word_of_token: for each part the index of each token's word. anaphors_of: for each part its mentions with
+        antecedents.
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]], anaphors_of: Sequence[Sequence[Anaphor]]):
@@ -68,9 +71,10 @@ class AntecedentReducer(WordReducer):
 def extract_antecedents(
     documents: Sequence[AnnotatedDocument], record: ModelRecord, *, extent: str, **settings
 ) -> AntecedentGuesses:
-    """Run a model over the parts of documents and return every head's guesses for every mention with an antecedent.
+    """Return every head's guesses at antecedents, for every mention with an antecedent in the parts of documents.
 
-    extent: as of `mentions.parts_of`; settings: of `ModelOnTask`, whose longest input limits parts.
+    record: the model. extent: `first` or `chunks`, which parts of a document are read (`mentions.parts_of`).
+    settings: keyword arguments of `ModelOnTask`; the model's longest input limits parts.
     Raises `InputError` if no part has a mention with an antecedent.
     """
     run = ModelOnTask(record, **settings)

@@ -17,7 +17,11 @@ _BIT = re.compile(r"\(([^()*]+)|\*|\)")
 
 @dataclass
 class _Phrase:
-    """A constituent or a word, of the words [start, stop); label: its category, or the word's part of speech."""
+    """A constituent of a parse tree, or a word, which stands for the words [start, stop) of a sentence.
+
+    label: the constituent's category, or the word's part of speech. children: the parts of a constituent, none for a
+        word.
+    """
 
     label: str
     start: int
@@ -26,9 +30,9 @@ class _Phrase:
 
 
 def head_by_parse(parse: Sequence[str], xpos: Sequence[str], start: int, stop: int) -> int:
-    """Return the head word of the words [start, stop) of a sentence, both counted from 0.
+    """Return the head word of the words [start, stop) of a sentence, counted from 0, by its parse tree.
 
-    parse: a piece for each word of the sentence, such as `(NP*` and `*)`; xpos: parts of speech of the Penn Treebank.
+    parse: a piece for each word of the sentence, such as `(NP*` and `*)`. xpos: parts of speech of the Penn Treebank.
     Rules for noun phrases (Collins 1999, appendix A) choose a child of the constituent of these words or, without one,
     one of the largest constituents among them; and again a child of the chosen one, until it is a word.
     """
@@ -93,7 +97,11 @@ _AFTER_HEAD = frozenset((*_PREPOSITIONS, "who", "which", "that", "where", ",", "
 
 @dataclass(frozen=True)
 class Span:
-    """A mention: its first, last and head word, counted from 0 in a part of a document, and the entity's identifier."""
+    """A mention of an entity in a part of a document.
+
+    start, end, head: the mention's first, last and head word, counted from 0 in the part. entity: the entity's
+        identifier.
+    """
 
     start: int
     end: int
@@ -103,10 +111,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Anaphor:
-    """A mention that has an antecedent in its part of a document.
+    """A mention that has an antecedent, an earlier mention of its entity, in its part of a document.
 
-    candidates: mentions of the part that end before this one starts, in order; antecedents: head words of the
-        candidates that have its entity.
+    mention: the mention. candidates: mentions of the part that end before the mention starts, in order.
+    antecedents: head words of the candidates that have the mention's entity.
     """
 
     mention: Span
@@ -119,10 +127,10 @@ class Anaphor:
 
 
 def spans_of(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Span]:
-    """Return the mentions that lie wholly inside of a part, in the order of the document.
+    """Return the mentions that lie wholly inside of a part of a document, in the order of the document.
 
     part: words of the document, as `parts_of` gives them. subwords: the number of subwords of each word of the
-        document; a mention whose head word has none is left out, since no model can look at it.
+        document; a mention whose head word has no subword is left out, since no model can look at it.
     """
     inside = []
     for mention in document.mentions:
@@ -154,9 +162,10 @@ def sentence_with(document: AnnotatedDocument, word: int) -> tuple[int, Annotate
 def head_word_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
     """Return the head word of the words from `start` to `end` of a sentence, all counted from 0.
 
-    With a dependency tree, it is the word whose head is not among these words; of several, the nearest to the root,
-    then the first. With a parse, Collins' rules decide (`head_by_parse`). With neither, it is the word before the first
-    of `_AFTER_HEAD` behind word `start`, or else the last word.
+    With a dependency tree, the head word is the one whose head is not among these words; of several, the nearest to the
+    root, then the first. With a parse, Collins' rules decide (`head_by_parse`). With neither, the head word is the word
+    before the first of `_AFTER_HEAD` (prepositions, relative pronouns, punctuation) behind word `start`, or else the
+    last.
     """
     if sentence.heads is not None:
         heads = sentence.heads
@@ -178,7 +187,7 @@ def _depth(heads: Sequence[int], word: int) -> int:
 def parts_of(document: AnnotatedDocument, subwords: Sequence[int], room: int, extent: str) -> list[range]:
     """Return the parts of a document that a model reads: ranges of words, counted from 0 in the document.
 
-    subwords: the number of subwords of each word; room: the most subwords of an input, without special tokens.
+    subwords: the number of subwords of each word. room: the most subwords of an input, without special tokens.
     extent: `first`, one part of as many of the first words as there is room for, as in the paper; `chunks`, parts of
         as many whole sentences as fit, where a sentence that fits nowhere is cut between words. A word that alone has
         no room is in no part.
@@ -216,7 +225,6 @@ def _sentences(document: AnnotatedDocument) -> Iterator[range]:
 
 
 def _filled(words: range, subwords: Sequence[int], room: int) -> list[range]:
-    """Return consecutive words as ranges, with as many words in each as there is room for."""
     parts, start, used = [], words.start, 0
     for word in words:
         if used + subwords[word] > room:
@@ -241,10 +249,11 @@ CANDIDATES = ("words", "words_before", "mentions")
 class AntecedentGuesses:
     """The guess of every head at the antecedent of each mention that has one, in the parts of documents that were read.
 
-    document, start, stop: the document of each part, and its words in the document, from `start` to before `stop`.
-    unread: document and index of each word that has no token. part, mention: the part of each mention, and its first
-    and last word in the part. guess: a word of the part, -1 for none; the last dimension is `CANDIDATES`. All are
-    counted from 0.
+    document: [part] the document of each part. start, stop: [part] the part's words, from `start` to before `stop`.
+    unread: [word, 2] document and index of each word that has no token.
+    part: [mention] the part of each mention. mention: [mention, 2] the mention's first and last word in the part.
+    guess: [mention, layer, head, candidates] a word of the part, -1 for none; the last dimension is `CANDIDATES`.
+    All are counted from 0.
     """
 
     document: Int32[np.ndarray, " part"]

@@ -12,7 +12,7 @@ from headtypes.core.stage import Plan, Result, given, stage
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """Return the atlas's columns: the detectors that detect each head, and its score by each detector, in percent."""
+    """Return the atlas's columns: the detectors that detect each head, and its score by each detector in percent."""
     import pandas as pd
 
     from headtypes.analyses.detectors.results import read_detector_table
@@ -32,7 +32,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield for a set of heads its mean, smallest and largest score by each detector, and how many it detects."""
+    """Yield for sets of heads mean, smallest and largest score by each detector, and the number of detected heads."""
     from headtypes.analyses.detectors.results import read_detector_table
 
     for detector, rows in read_detector_table(path).groupby("detector", sort=False):
@@ -70,7 +70,11 @@ SEQUENCES, LENGTH, LEAST = 32, 32, 0.1
 
 @stage("forward", calls="analyses.detectors.measure:run")
 def measure_detectors(plan: Plan, model: str) -> dict:
-    """Return the spec: the sequences, which models with the same tokens share, precision, batch size and `LEAST`."""
+    """Return the spec: sequences, length, seed, precision, batch size and least (`LEAST`).
+
+    least is the share of attention by which a detected head exceeds its null. The seed depends on no model, so that
+    models with the same tokens have the same random sequences.
+    """
     drawn = {"sequences": SEQUENCES, "length": LENGTH, "seed": plan.seed("measure_detectors")}
     return {**drawn, **given(plan.config.compute), "least": LEAST}
 

@@ -22,10 +22,11 @@ from headtypes.models.records import ModelRecord, read_model_record
 
 @dataclass(frozen=True)
 class Sequences:
-    """Sequences of random tokens `x`, each repeated, `x x`, and with its tokens shuffled, `x y`.
+    """Sequences of random tokens `x`: once repeated, `x x`, and once followed by the same tokens shuffled, `x y`.
 
     encoded: first all `x x`, then, in the same order, all `x y`; around each the special tokens of a text.
-    start: the number of special tokens before the first random one; length: the number of tokens of `x`, all different.
+    start: the number of special tokens before the first random token. length: the number of tokens of `x`, all
+        different.
     """
 
     encoded: Encoded
@@ -36,15 +37,15 @@ class Sequences:
 def draw_sequences(
     tokenizer: PreTrainedTokenizerFast, *, sequences: int, length: int, max_length: int, seed: int, model: str
 ) -> Sequences:
-    """Draw random tokens `x`, and sequences `x x` and `x y` of these (`Sequences`); no token is special or added.
+    """Draw random tokens `x`, and return the sequences `x x` and `x y`, where `y` is `x` in another order.
 
-    sequences: how many `x` are drawn; length: the tokens of each `x`, at least 4.
-    max_length: the model's longest input; model: its name, for messages.
-    seed: with the vocabulary, it alone determines the tokens; more sequences begin with the same ones.
+    sequences: how many `x` are drawn. length: the tokens of each `x`, at least 4. No token is special or added.
+    max_length: the model's longest input. model: the model's name, for messages.
+    seed: with the vocabulary, the seed alone determines the tokens; more sequences begin with the same sequences.
 
-    No token of `y` stands at its own place of `x` or at the place before, so that neither the token at the same place
-    of `x` nor the next one is the token itself. Raises `InputError` if the vocabulary or the model's longest input has
-    too few tokens for `x`.
+    No token of `y` stands at its own place of `x` or at the place before. So neither the token at the same place of `x`
+    nor the next token is the token itself. Raises `InputError` if the vocabulary or the model's longest input has too
+    few tokens for `x`.
     """
     others = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
     ordinary = np.array(sorted(set(tokenizer.get_vocab().values()) - others))
@@ -69,7 +70,7 @@ def draw_sequences(
 
 
 def _shuffle(length: int, generator: np.random.Generator) -> np.ndarray:
-    """Draw an order of `length` places in which no place stands at its own index or at the index before."""
+    """Return a random order of places, [length], in which no place stands at its own index or at the one before."""
     index = np.arange(length)
     # About one order in seven is such a one.
     while True:
@@ -82,12 +83,16 @@ Scores = dict[str, tuple[Float32[np.ndarray, "sequence layer head"], Float32[np.
 
 
 class Targets(PerSample):
-    """A reducer whose result is, for each detector, its score and the score under its null, as in `measure_detectors`.
+    """A reducer, run with a model, of the scores of detectors and of the same scores under their nulls.
 
-    With A[s, t], the attention of token s to token t, and n, half a sequence, it keeps means over rows s. Over the
-    second half: A[s, s - n + 1] and A[s, s - n], the token after the earlier occurrence and the occurrence itself if
-    the first half is repeated; and A[s, t] for every t. Over the n rows in the middle, for which all of these are
-    random tokens: A[s, s + offset], for offsets from -(n // 2) to n // 2.
+    The result is {detector: (score, score under its null)}, as in `measure_detectors`, [sequence, layer, head] each.
+
+    A[s, t] is the attention of token s to token t, and n the length of half a sequence. Means are kept over rows s.
+    Over the second half:
+    A[s, s - n + 1] and A[s, s - n], the token after the earlier occurrence and the occurrence itself if the first half
+    is repeated; and A[s, t] for every t.
+    Over the n rows in the middle, for which all of these are random tokens: A[s, s + offset], offsets -(n // 2) to n //
+    2.
     """
 
     def __init__(self, sequences: Sequences):
@@ -114,7 +119,10 @@ class Targets(PerSample):
         self.values[block.group.samples, block.layer] += torch.cat(sums, -1) / self._length
 
     def result(self) -> Scores:
-        """Return for each detector its scores and the scores under its null, [sequence, layer, head] each."""
+        """Return {detector: (score, score under its null)}, [sequence, layer, head] each, by names of `DETECTORS`.
+
+        `next` is left out for a model in which no token looks ahead.
+        """
         repeated, shuffled = np.split(super().result(), 2)
         offsets, keys = np.split(shuffled[..., 2:], [2 * self._farthest + 1], axis=-1)
         scores = {"induction": (repeated[..., 0], shuffled[..., 0]), "duplicate": (repeated[..., 1], shuffled[..., 1])}
@@ -130,7 +138,10 @@ class Targets(PerSample):
 
 
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
-    """Return the table of `measure_detectors` for a loaded model; what: a name for progress and messages."""
+    """Return the table of `measure_detectors` for a loaded model: a row for each detector, sequence, layer and head.
+
+    batch_tokens: tokens of a batch. what: a name of the work, for progress and messages.
+    """
     (scores,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     score, null = (np.stack([pair[side] for pair in scores.values()]) for side in (0, 1))
     indices = [range(size) for size in score.shape[1:]]
@@ -141,14 +152,15 @@ def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens
 def measure_detectors(
     record: ModelRecord, *, sequences: int, length: int, seed: int, precision: str, batch_tokens: int
 ) -> pd.DataFrame:
-    """Run a model over random tokens, and measure how much its heads attend to the tokens of each detector.
+    """Run a model over random tokens, and return how much its heads attend to the tokens of each detector.
 
-    sequences, length, seed: as in `draw_sequences`; precision, batch_tokens: of the forward pass.
+    record: the model. sequences, length, seed: as in `draw_sequences`. precision, batch_tokens: of the forward pass.
 
-    Returns a row for each detector, sequence, layer and head (numbers from 0): columns detector, sequence, layer, head,
-    score and null, both shares of attention. With n for `length`, and `x x` and `x y` as in `Sequences`:
+    Returns a row for each detector, sequence, layer and head (numbers from 0), with the columns detector, sequence,
+    layer, head, score and null; score and null are shares of attention. A[s, t] is the attention of token s to token t,
+    and n is `length`. `x x` and `x y` are random tokens `x`, repeated or followed by the same tokens in another order:
 
-    previous, next: score: A[s, s - 1], A[s, s + 1]; null: the strongest of the other offsets up to n // 2, itself among
+    previous, next: score: A[s, s - 1], A[s, s + 1]; null: the strongest of the other offsets up to n // 2, 0 among
         them. Means over the n middle tokens of `x y`. `next` is left out where no token looks ahead.
     first: A[s, 0]; null: the strongest of the other places. Means over the second half of `x y`.
     duplicate, induction: A[s, s - n] (Wang et al. 2023) and A[s, s - n + 1] (Olsson et al. 2022), means over the second

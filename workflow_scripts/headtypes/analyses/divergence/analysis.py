@@ -17,7 +17,10 @@ def per_pair(path: StrPath) -> Any:
 
 
 def per_set(task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> Iterator:
-    """Yield the mean divergence of two heads of the set, and of a head of the set and another one of a type."""
+    """Yield mean divergences, in nats: of two heads of the set, and of a head of the set and another head of each type.
+
+    path: the file of divergences. types: {type: its heads, [head] bool}.
+    """
     import numpy as np
 
     from headtypes.analyses.divergence.results import Divergence

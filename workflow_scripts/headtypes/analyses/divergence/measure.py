@@ -38,7 +38,8 @@ _UNIT = 2.0**-30
 class KeptLayers:
     """A hook that keeps the queries and keys of all layers of a batch, and leaves the model as it is.
 
-    lengths: lengths of what each token hands over, to compare norms; they are kept in the place of values.
+    A hook is called by each layer in the place of its attention. lengths: the lengths of the vectors that each token
+    hands over, with which norms are compared; they are kept in the place of values. None to compare weights alone.
     """
 
     def __init__(self, lengths: KeyLengths | None = None):
@@ -55,12 +56,13 @@ class KeptLayers:
 def divergences(
     model: PreTrainedModel, encoded: Encoded, *, batch_tokens: int, what: str, norms: bool = False
 ) -> tuple[Float[np.ndarray, "of head head"], int]:
-    """Return the Jensen-Shannon divergence of all pairs of heads on encoded samples, in nats, and the number of rows.
+    """Return (divergences, rows): Jensen-Shannon divergences of all pairs of heads, in nats, and the number of rows.
 
     The divergences are summed over all rows of attention: [1, head, head], or with `norms` [2, head, head], of weights
-    and of norms (`attention.norms`).
-    batch_tokens: padded tokens of a batch, whose queries and keys are kept for all layers; what: name for progress.
-    Raises `InputError` where the model's heads cannot be read, or an attention is not finite.
+    and of norms (`attention.norms`). Heads are in order of layers.
+    encoded: the samples. batch_tokens: padded tokens of a batch, whose queries and keys are kept for all layers.
+    what: a name of the work, for progress and messages.
+    Raises `InputError` if the model's heads cannot be read, or an attention is not finite.
     """
     shape = layers_and_heads(model)
     total, entropy_sums = np.zeros((1 + norms, *2 * (math.prod(shape),))), EntropySums()
@@ -90,8 +92,9 @@ def compare_heads(
 ) -> Float[np.ndarray, "head head"]:
     """Return the Jensen-Shannon divergence of all pairs of heads, summed over the rows of a batch, in nats; float64.
 
-    layers: all layers of a model, on one batch of samples; lengths: tokens of each sample; norms: whether shares of
-    norms are compared, for which `KeptLayers` has kept lengths. The diagonal is NaN for a head that is not finite.
+    layers: all layers of a model, on one batch of samples. lengths: tokens of each sample. entropy_sums: a function for
+        sums of p ln p. norms: whether shares of norms are compared, for which `KeptLayers` has kept lengths.
+    The diagonal is NaN for a head that is not finite, else 0.
     """
     heads = sum(layer.query.shape[1] for layer in layers)
     total = torch.zeros(heads, heads, dtype=torch.float64, device=layers[0].query.device)
@@ -115,8 +118,9 @@ def _rows_of_heads(
 
 
 def _smoothed(layer: Layer, rows: slice, norms: bool, with_none: bool) -> Float[Tensor, "head row key"]:
-    """Return the attention of one sample, mixed with a little attention spread evenly over all keys that a row may see.
+    """Return the attention of one sample, mixed with a little attention that is spread evenly over all visible keys.
 
+    rows: the queries. norms: whether shares of norms are returned instead of weights.
     with_none: whether the share that goes to no token follows as one more key, so that all rows sum to one.
     """
     attention = layer.attention(rows).float()
@@ -133,7 +137,7 @@ def _smoothed(layer: Layer, rows: slice, norms: bool, with_none: bool) -> Float[
 
 
 def _add_pairs(total: Tensor, rows: Float[Tensor, "head row key"], entropy_sums: EntropySums) -> None:
-    """Add the divergences of some rows to `total`, in which entries (a, b) with b before a are left out or wrong.
+    """Add the divergences of some rows to `total`, [head, head]; entries (a, b) with b before a are left out or wrong.
 
     The divergence of p and q is (sum of p ln 2kp + sum of q ln 2kq - sum of (p + q) ln k(p + q)) / 2 for any k. Half
     the length as k brings the logarithms near zero, where float32 rounds less.
@@ -150,9 +154,10 @@ def _add_pairs(total: Tensor, rows: Float[Tensor, "head row key"], entropy_sums:
 
 
 def measure_divergence(run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Divergence:
-    """Run a model over samples and return the divergence of all pairs of its heads.
+    """Return the divergence of the attention of all pairs of a model's heads on samples.
 
-    kind: kind of task, as in `encoding.encode_samples`; norms: whether norms are compared as well as weights.
+    run: the model on its task. kind: the kind of the task, which says how samples are cut.
+    norms: whether norms are compared as well as weights.
     """
     encoded = run.encode(samples, kind)
     how = {"batch_tokens": min(run.batch_tokens, _BATCH_TOKENS), "what": run.what}

@@ -56,7 +56,11 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """Yield for each of a few positions the head with most attention to it, as `Analysis.best` asks."""
+    """Yield a dictionary for each of `_POSITIONS`, on the head that attends to it most.
+
+    path: the file of surface patterns. The keys are layer, head, at (the position in words), value (percent of
+    attention) and above (None).
+    """
     import numpy as np
 
     from headtypes.analyses.surface.measure import Surface

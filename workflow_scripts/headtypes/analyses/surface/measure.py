@@ -37,9 +37,13 @@ COLUMNS = (
 class Surface:
     """The surface patterns of every head on every sample (Clark et al. 2019, sections 3.1 to 3.3).
 
-    patterns: the columns `COLUMNS`: entropies in nats, all others shares of attention; NaN where one is impossible.
-    uniform: mean over tokens of the entropy, in nats, of attention spread evenly over all that a token may look at.
-    length: number of tokens. norms: the same patterns of norms (`attention.norms`), or None if norms were not read.
+    A surface pattern is attention to a position or a kind of token, or its entropy.
+    patterns: [sample, layer, head, column] the columns `COLUMNS`: entropies in nats, all others shares of attention;
+        NaN if a column is impossible for the model or the sample.
+    uniform: [sample, layer] mean over tokens of the entropy, in nats, of attention spread evenly over all that a token
+        may look at.
+    length: [sample] number of tokens. sample_ids: ids of the samples. columns: names of the columns.
+    norms: the same patterns of norms (`attention.norms`); None if norms were not read.
     """
 
     patterns: Annotated[Float32[np.ndarray, "sample layer head 13"], Stored("surface")]
@@ -51,14 +55,17 @@ class Surface:
 
     @property
     def read(self) -> tuple[Of, ...]:
-        """`weights`, and `norms` if norms were read too."""
+        """The ways in which attention was read: `weights`, and `norms` if norms were read too."""
         return ("weights",) if self.norms is None else ("weights", "norms")
 
     def column(self, name: str, of: Of = "weights") -> Float32[np.ndarray, "sample layer head"]:
         return (self.patterns if of == "weights" else self.norms)[..., COLUMNS.index(name)]
 
     def mean(self, name: str, of: Of = "weights") -> Float[np.ndarray, "layer head"]:
-        """Return the mean of a column over samples, float64; NaN for a head for which it is NaN on all samples."""
+        """Return the mean of a column over samples, float64; NaN for a head whose column is NaN on all samples.
+
+        name: one of `COLUMNS`. of: whether the column of weights or of norms is meant.
+        """
         return mean_of_known(self.column(name, of))
 
 
@@ -72,7 +79,7 @@ _SUMS = (
 
 
 class SurfacePatterns(PerSample):
-    """A reducer whose result is the surface patterns: [sample, layer, head, 14] float32.
+    """A reducer, run with a model, whose result is the surface patterns: [sample, layer, head, 14] float32.
 
     kinds: kinds of the tokens of each encoded sample, [token], from 1 as in `encoding.SPECIAL_KINDS`.
     of: whether A is the weights of attention, or each token's share of the norms.
@@ -82,15 +89,15 @@ class SurfacePatterns(PerSample):
 
     self, previous, next: the sums of A[s, s], of A[s, s - 1] and of A[s, s + 1], divided by L.
     cls, sep, punctuation: mean over the rows of the attention to `[CLS]`, to `[SEP]`, to comma and period together.
-    special:              the sum of these three.
-    sep_to_sep, other_to_sep: mean over the rows of `[SEP]`, and over all others, of the attention to `[SEP]`.
-    entropy, entropy_cls: mean over the rows of the entropy, and that of the row of `[CLS]`, in nats; no token, where a
-        share goes there (`reducers.Block.to_none`), is an outcome like the others.
+    special:              the sum of cls, sep and punctuation.
+    sep_to_sep, other_to_sep: mean over the rows of `[SEP]`, and over all other rows, of the attention to `[SEP]`.
+    entropy, entropy_cls: mean over the rows of the entropy, and the entropy of the row of `[CLS]`, in nats. If a share
+        goes to no token (`reducers.Block.to_none`), no token is an outcome like the others.
     peak:                 mean over the rows of the largest attention.
     first:                mean over the rows of the attention to the first token.
 
-    Impossible columns are NaN: those of a token that the sample does not have (except punctuation, which it may lack by
-    chance), next if no token may look ahead, entropy_cls if `[CLS]` may look at itself alone.
+    Impossible columns are NaN: those of a token that the sample does not have (except punctuation, which a sample may
+    lack by chance), next if no token may look ahead, entropy_cls if `[CLS]` may look at itself alone.
     """
 
     by_head = True
@@ -152,7 +159,7 @@ class SurfacePatterns(PerSample):
 
 
 class _Tokens:
-    """The tokens of samples of one length, and sums of their attention.
+    """The kinds of the tokens of samples of one length, with which their attention is summed.
 
     kinds: kinds of the tokens of each sample, [token], numbered as in `encoding.SPECIAL_KINDS`.
     """
@@ -171,7 +178,10 @@ class _Tokens:
         self._looked_at = torch.stack([is_cls, is_sep, is_comma | is_period, is_first], -1)[:, None].float()
 
     def sums(self, block: Block, entropy_sums: EntropySums) -> list[Tensor]:
-        """Return the sums of `_SUMS` over the rows of a block, each [sample, head] or [sample or 1, 1]."""
+        """Return the sums of `_SUMS` over the rows of a block, each [sample, head] or [sample or 1, 1].
+
+        entropy_sums: a function for sums of p ln p.
+        """
         import torch
 
         attention, rows, is_cls = block.shares, block.rows, self._is_cls[..., block.rows]
