@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 class Analysis:
     """The declaration of one thing measured on a model's heads: its rules and results, and where they are shown.
 
-    Fields that are functions give the values for one place each: the atlas (the page of every head), the list of best
-    heads, or the comparison of each type with random heads. A function is None if its place shows nothing of the
-    analysis. `per_head`, `best` and `per_set` take the name of a task and the paths of `files` for that task as first
-    arguments.
+    Fields that are functions give the values for one place each. The places are the atlas (the page of every head), the
+    list of best heads, and the comparison of each type with random heads. A function is None if its place shows nothing
+    of the analysis. `per_head`, `best` and `per_set` take the name of a task and the paths of `files` for that task as
+    first arguments.
     """
 
     name: str

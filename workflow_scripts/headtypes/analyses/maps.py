@@ -43,7 +43,7 @@ class AttentionMaps:
     attention: [layer, head, query, key]; each row sums to one (in a file, to the precision of float16).
     tokens: the sample's tokens as a person reads them. sample_id: the id of the sample.
     truncated: whether the sample was cut.
-    lengths: [layer, head, token] length of the vector that each token hands over to the others through the head
+    lengths: [layer, head, token] length of the vector that each token hands over through the head
         (`attention.norms`); None if norms were not read.
     """
 
@@ -109,7 +109,7 @@ class KeyLengthsRead(Maps):
     """A reducer, run with a model, that keeps the lengths that turn attention into norms.
 
     The result is a list with an array for each sample, [layer, head, key] float32: the length of the vector that each
-    token hands over to others through the head. Batches must be of one sample.
+    token hands over through the head. Batches must be of one sample.
     """
 
     of = "norms"

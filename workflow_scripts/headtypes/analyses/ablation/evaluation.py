@@ -62,11 +62,12 @@ def evaluate_condition(
     operations: dict[str, str],
     **settings,
 ) -> Scored:
-    """Let a model answer questions, classify pairs, predict texts or choose while heads are ablated; score the answers.
+    """Return a model's answers to a task while heads are ablated, and the scores of the answers.
 
+    The model answers questions, classifies pairs, predicts texts or chooses, as the kind of the task asks.
     rows, windows: questions, pairs or documents as drawn, and as cut for this model (`Kind.cut_windows`).
     record: the model, which needs the task's head.
-    head_outputs: as `measure_head_outputs` returns them, for the operations that need them.
+    head_outputs: mean outputs of heads, as `measure_head_outputs` returns them, for the operations that need them.
     condition: its name, for messages. operations: {type or head: operation}, as `operations_by_head` reads them.
     settings: fields of `Settings`.
     Returns {id: answer text or predicted label}, and a table with a row of scores for each question, pair or document,
@@ -265,8 +266,8 @@ def evaluate_controls(
     rows, windows, partition, record, head_outputs, condition, operations, settings: as in `evaluate_condition`.
     draws: how many times heads are drawn; more draws do not change the first ones.
     questions: how many of the rows are drawn at random, or "all". seed: of both.
-    Returns a row for each draw and question, with the columns draw (from 0), those of a condition's own scores, and
-    overlap: the share of the condition's heads that the draw changes in the same way.
+    Returns a row for each draw and question, with the columns draw (from 0), the columns of a condition's own scores,
+    and overlap. overlap is the share of the condition's heads that the draw changes in the same way.
     """
     by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
     rows, windows = draw_part(rows, windows, questions, seed)

@@ -45,10 +45,10 @@ class Scored:
         """Return the weighted sum of the conditions' mean scores, with its interval.
 
         weights: {condition: weight}. baseline: the baseline's name, if the sum has to do with it.
-        Only units that differ in what is compared count. So the part that is the baseline's is taken by itself: for
-        "95 percent of the baseline is left", units count whose drop differs from the drops of other units. Where all
-        drops differ, but hardly any answers of one condition, since nearly all are lost, each condition is taken by
-        itself.
+        The interval counts only units that differ in what is compared. The baseline's part is therefore taken by
+        itself: for "95 percent of the baseline is left", units count whose drop differs from the drops of other units.
+        If all drops differ, but hardly any answers of one condition, since nearly all are lost, each condition is taken
+        by itself.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())
@@ -77,7 +77,7 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
 
     scores: {condition: a table with a row of scores for each question}. baseline: the name of the baseline, or None.
 
-    There is one row for each condition, in their order: condition, and for each metric the columns
+    The table has one row for each condition, in the order given. Its columns are condition and, for each metric:
       {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
       {metric}_low_by_article, {metric}_high_by_article: its interval over articles;
       drop_{metric} and the same four: the loss from the baseline, in points.
@@ -105,9 +105,9 @@ def differences(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return by how much each condition's score is below each other condition's score, paired by question.
 
     scores: {condition: a table with a row of scores for each question}.
-    There is one row for each metric, condition and other, with the columns metric, condition, other, difference, low,
-    high and over. difference: the other's mean less the condition's, or the reverse where lower is better. low, high:
-    its interval, over articles if these are known. over: the units, such as `articles`.
+    The table has one row for each metric and ordered pair of conditions, with the columns metric, condition, other,
+    difference, low, high and over. difference: the other's mean less the condition's, or the reverse where lower is
+    better. low, high: its interval, over articles if these are known. over: the units, such as `articles`.
     """
     rows = []
     for metric in metrics_in(next(iter(scores.values()))):

@@ -55,8 +55,9 @@ def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
     """Fit one effect of each head to the losses of sets (heads that are left out together); return the fit.
 
     away: [set, head] bool, heads that a set lacks. lost: [set] how much worse the model is without the set's heads.
-    If each set lacks heads of a layer, the effects of the layer sum to zero: an effect is how much more a head costs
-    than other heads of its layer. Ridge is used if there are few sets. Raises `InputError` if all sets lose the same.
+    If each set lacks heads of a layer, the effects of the layer sum to zero. An effect is then how much more a head
+    costs than other heads of its layer. Ridge is used if there are few sets. Raises `InputError` if all sets lose the
+    same.
     """
     if np.ptp(lost) < 1e-12:
         raise InputError("All sets of heads lose the same, so that no head costs more than another.")
@@ -120,8 +121,9 @@ def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
     fit: a dictionary (`results.FIT`) with the keys
       sets: number of sets. units: number of questions. away: mean number of heads that a set lacks. penalty: of ridge;
         0 for least squares.
-      whole, set_cost, r2, held_out, halves: by metric, the value with all heads, the mean loss of a set, R2 (adjusted),
-        R2 of sets that are not fitted, and the correlation of the costs of two halves of the sets.
+      whole, set_cost: by metric, the value with all heads, and the mean loss of a set. r2, held_out: by metric, the
+        adjusted R2, and the R2 of sets that are not fitted. halves: by metric, the correlation of the costs of two
+        halves of the sets.
       half: number of heads that explain half of what costs explain. pair: the dictionary of `largest_pair`.
     """
     sets, *shape = company.away.shape
@@ -183,7 +185,8 @@ def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
 def heads_for_half(fit: Fit) -> int:
     """Return the number of heads, the costliest first, that explain half of what all costs explain.
 
-    What costs explain is variance of the losses of sets, without what chance adds to it.
+    The costs explain a part of the variance of the losses of sets; what chance adds to the squares of costs is
+    subtracted.
     """
     # What chance adds to a square is the square of its standard error.
     squares = np.sort(fit.effects**2)[::-1]
@@ -196,10 +199,10 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
 
     away, lost, fit: as `fit_sets` takes and returns them. seed: of the permutations.
     Pairs are of the `_PAIRED` heads with the largest costs, and at least `_LEAST_SETS` sets lack both heads.
-    The keys are heads (two indices), sets (number that lack both), effect (in nats), standard_error, and p. p is of an
-    effect as large as this among all these pairs, where the part of the losses that costs do not explain is permuted
-    over sets (Freedman and Lane 1983). Without a pair that can be tested, heads is empty, sets is 0, and the rest is
-    None.
+    The keys are heads (two indices), sets (number that lack both), effect (in nats), standard_error, and p. p is
+    the probability of an effect as large among all these pairs. For p, the part of the losses that costs do not explain
+    is permuted over sets (Freedman and Lane 1983). Without a pair that can be tested, heads is empty, sets is 0, and
+    the rest is None.
     """
     some = np.sort(np.argsort(-np.abs(fit.effects / fit.errors), kind="stable")[:_PAIRED])
     one, other = (some[index] for index in np.triu_indices(len(some), 1))
@@ -250,8 +253,8 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
     The columns are family, label, heads (number of heads with the label or a number), statistic and p.
     statistic: for a label, how much more its heads cost than all heads of their layer, on average; for a number, the
       rank correlation with costs within layers.
-    p: two-sided and for all labels of a family at once: how often permutations of heads within layers give any of the
-      family's statistics as large a value, in the statistic's own standard deviations (Westfall and Young 1993).
+    p: two-sided, for all labels of a family at once (Westfall and Young 1993). p is how often permutations of heads
+      within layers give any statistic of the family as large a value, in its own standard deviations.
     """
     names, vectors, counts = [], [], []
     ranked = _ranks(costs)

@@ -88,7 +88,7 @@ TYPES: tuple[Type, ...] = get_args(Type)
 
 @dataclass(frozen=True)
 class Reference(Span):
-    """A mention with what baselines see of it: its words, its type, and its number, gender and person.
+    """A mention with all that baselines see: its words, its type, and its number, gender and person.
 
     start, end, head: first, last and head word, counted from 0 in a part of a document. entity: the entity's
         identifier.
@@ -169,8 +169,7 @@ SIEVES: tuple[Callable[[Reference, Reference], bool], ...] = (
 def nearest_other(anaphor: Anaphor, mentions: Sequence[Reference]) -> Reference | None:
     """Return the other mention with the nearest head word, before or behind the mention; None if there is no other.
 
-    mentions: all mentions of the part of the document. Of two mentions that are equally near, the earlier one is
-        returned.
+    mentions: all mentions of the part of the document. If two mentions are equally near, the earlier one is returned.
     """
     own = anaphor.mention
     others = (mention for mention in mentions if mention != own and mention.head != own.head)
@@ -323,9 +322,10 @@ def _rows(
 def guessed_mentions(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 ) -> tuple[list[Anaphor], np.ndarray]:
-    """Return the mentions at whose antecedents heads have guessed, in the order of the guesses, and their documents.
+    """Return (mentions, documents): the mentions at whose antecedents heads have guessed, in the order of the guesses.
 
-    The documents are indices, [mention] int. Raises `InputError` if the guesses are not of these documents.
+    documents: [mention] int, the index of each mention's document. Raises `InputError` if the guesses are not of these
+    documents.
     """
     coreferent = [
         anaphor
@@ -385,7 +385,7 @@ def _head_rows(right: np.ndarray, by_type: dict[str, np.ndarray], is_odd: np.nda
 
 
 def _best(right: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row:
-    """Return the row of the best head, which is chosen on some mentions and scored on others.
+    """Return the row of the best head, which is chosen on some mentions and scored on other mentions.
 
     right: [mention, head] whether a guess is right. heads: (layer, head) of each head.
     folds: pairs (choosing, scored) of [mention] bool, the mentions to choose by and the mentions to score. Scores are

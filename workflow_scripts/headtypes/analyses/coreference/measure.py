@@ -21,7 +21,7 @@ class AntecedentReducer(WordReducer):
     """A reducer, run with a model, of every head's guesses at the antecedents of mentions in parts of documents.
 
     A guess is the word that the mention's head word looks at most: argmax over j of W[head word, j], the first on a
-    tie, among three sets of candidates (`mentions.CANDIDATES`). W is the attention between words:
+    tie. W is the attention between words. The candidates j are three sets (`mentions.CANDIDATES`):
 
     words:        all other words.
     words_before: the words before the head word.

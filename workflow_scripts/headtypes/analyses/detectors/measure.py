@@ -43,9 +43,9 @@ def draw_sequences(
     max_length: the model's longest input. model: the model's name, for messages.
     seed: with the vocabulary, the seed alone determines the tokens; more sequences begin with the same sequences.
 
-    No token of `y` stands at its own place of `x` or at the place before. So neither the token at the same place of `x`
-    nor the next token is the token itself. Raises `InputError` if the vocabulary or the model's longest input has too
-    few tokens for `x`.
+    No token of `y` stands at its own place of `x` or at the place before. Therefore neither the token at the same place
+    of `x` nor the next token is the token itself. Raises `InputError` if the vocabulary or the model's longest input
+    has too few tokens for `x`.
     """
     others = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
     ordinary = np.array(sorted(set(tokenizer.get_vocab().values()) - others))
@@ -88,9 +88,8 @@ class Targets(PerSample):
     The result is {detector: (score, score under its null)}, as in `measure_detectors`, [sequence, layer, head] each.
 
     A[s, t] is the attention of token s to token t, and n the length of half a sequence. Means are kept over rows s.
-    Over the second half:
-    A[s, s - n + 1] and A[s, s - n], the token after the earlier occurrence and the occurrence itself if the first half
-    is repeated; and A[s, t] for every t.
+    Over the second half: A[s, s - n + 1], A[s, s - n], and A[s, t] for every t. If the first half is repeated, s - n is
+    the earlier occurrence of token s, and s - n + 1 the token after this occurrence.
     Over the n rows in the middle, for which all of these are random tokens: A[s, s + offset], offsets -(n // 2) to n //
     2.
     """
@@ -163,8 +162,9 @@ def measure_detectors(
     previous, next: score: A[s, s - 1], A[s, s + 1]; null: the strongest of the other offsets up to n // 2, 0 among
         them. Means over the n middle tokens of `x y`. `next` is left out where no token looks ahead.
     first: A[s, 0]; null: the strongest of the other places. Means over the second half of `x y`.
-    duplicate, induction: A[s, s - n] (Wang et al. 2023) and A[s, s - n + 1] (Olsson et al. 2022), means over the second
-        half of `x x`, where these are the earlier occurrence of the token and the token after it; null: in `x y`.
+    duplicate, induction: A[s, s - n] (Wang et al. 2023), the attention to the earlier occurrence of the token, and
+        A[s, s - n + 1] (Olsson et al. 2022), to the token after it. Means over the second half of `x x`; null: over
+        that of `x y`.
     Raises `InputError` if sequences of this length cannot be drawn, and if attention is not finite.
     """
     run = ModelOnTask(record, task="random tokens", precision=precision, batch_tokens=batch_tokens)

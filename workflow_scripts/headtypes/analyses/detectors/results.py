@@ -24,7 +24,7 @@ def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
     scores: as `measure.measure_detectors` returns them.
     least: the share of attention by which the score of a detected head exceeds the null.
 
-    There is one row for each detector, layer and head (from 0), with the columns
+    The table has one row for each detector, layer and head (from 0), with the columns
       score, null, difference: means over the sequences;
       low, high: interval of the difference over sequences;
       above, sequences: the number of sequences on which the difference is greater than `least`, and of all sequences;

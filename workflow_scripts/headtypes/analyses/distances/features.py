@@ -87,7 +87,8 @@ def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
 def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample query {COLUMNS}"]:
     """Return, one-hot, the column of the distance feature to which each query's attention to the first token belongs.
 
-    kinds: kinds of the tokens of each sample, [token]. Rows of queries beyond a sample's length are zero.
+    kinds: kinds of the tokens of each sample, [token], as numbers of `encoding.SPECIAL_KINDS`. Rows of queries beyond a
+        sample's length are zero.
     """
     one_hot = np.zeros((len(kinds), max(map(len, kinds)), COLUMNS), np.float32)
     for of_sample, rows in zip(kinds, one_hot, strict=True):

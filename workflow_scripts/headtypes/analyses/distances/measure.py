@@ -176,10 +176,10 @@ class _InSlices:
 
 
 class _AtOnce:
-    """The sums of `_InSlices` for weights whose memory has zeros behind their rows, without a copy of the weights.
+    """Sums of attention by key - query and by special token, as in `_InSlices`, without a copy of the weights.
 
-    All keys are summed by distance, in one reading of the weights. Then the part of the special tokens, which are few,
-    is subtracted.
+    The memory of the weights must have zeros behind their rows. All keys are summed by distance, in one reading of the
+    weights. Then the part of the special tokens, which are few, is subtracted.
     """
 
     def __init__(self, zeros: Tensor, block: Block, buckets: Buckets):

@@ -167,7 +167,8 @@ def measure_text_gradients(
     texts: samples of a task, of which at most `samples` are drawn by the seed. record: the model. task, kind: the name
         of the task and its kind.
     settings: keyword arguments of `ModelOnTask`, such as precision and batch_tokens.
-    There are no values, but a reason, if the weights lack the language model's head, since it would be random numbers.
+    The result has no values, but a reason, if the weights lack the language model's head, which would be filled with
+    random numbers.
     """
     head = record.language_head
     run = ModelOnTask(record, task=f"{task}, gradients", head=head, **settings)
@@ -193,7 +194,7 @@ def measure_answer_gradients(
 
     rows, windows: questions or pairs, and their windows; at most `samples` of the rows are drawn by the seed.
     record: the model. task, kind: the name of the task and its kind. settings: keyword arguments of `ModelOnTask`.
-    There are no values, but a reason, if the weights lack the head of the task.
+    The result has no values, but a reason, if the weights lack the head of the task.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=KINDS[kind].head, **settings)
     if lacking := _lacking(run):
@@ -209,7 +210,7 @@ def gradients_by_kind(
     """Return the mean over samples of each head's mean |dLoss / dA[s, t]|, over all queries s and all keys t of a kind.
 
     Every key counts, even one that a causal or local layer hides from the query: the attention is a free variable. A
-    sample without a token of the kind does not count; the inputs of one sample that have such a token count alike.
+    sample without a token of the kind does not count; the inputs of one sample with a token of the kind count alike.
     model: a model with the head that the loss needs. batch_tokens: tokens of a batch, with padding.
     what: name of the work, for progress and messages.
     The result is float64, kinds as in `ATTENDED`; NaN where no sample has a token of the kind.

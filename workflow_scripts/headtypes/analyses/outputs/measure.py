@@ -41,11 +41,11 @@ class Outputs:
     """The vectors that every head writes into the residual stream, on every sample.
 
     written: [sample, layer, head, column], the columns `COLUMNS`. `written...` are means over tokens of the length of
-        the vector that the head adds to a token, divided by the length of the residual stream there: over all tokens,
-        the first token, other `[CLS]` and `[SEP]`, comma and period, all other tokens, and each quarter of the sample
-        without its first token; NaN where a sample has no such token. `length` is the mean length of the vector over
-        all tokens. `first` and `to_largest` are the head's share of attention to the first token, and to the token with
-        the stream's largest number.
+        the vector that the head adds to a token, divided by the length of the residual stream at this token. The means
+        are over all tokens, the first token, other `[CLS]` and `[SEP]`, comma and period, all other tokens, and each
+        quarter of the sample without its first token; NaN where a sample has none of these tokens. `length` is the mean
+        length of the vector over all tokens. `first` and `to_largest` are the head's share of attention to the first
+        token, and to the token with the stream's largest number.
     stream: [sample, layer, 3], the columns `STREAM`, about the stream that the layer reads: the largest magnitude of a
         number; the median magnitude; the token with the largest magnitude, from 0.
     length: [sample] number of tokens. sample_ids: ids of the samples. reason: why there are no values, or None.
@@ -122,7 +122,7 @@ class WrittenByHeads(PerSample):
         return super().result(), self._streams
 
     def _look_at(self, block: Block) -> None:
-        """Keep numbers of a layer's residual stream: its length at each token, and the columns `STREAM`."""
+        """Keep for a layer the length of the residual stream at each token, and the columns `STREAM`."""
         import torch
 
         stream = block.stream.float()
@@ -137,8 +137,8 @@ class WrittenByHeads(PerSample):
 def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
     """Return the weight of each token in the means of `TOKENS` and `QUARTERS`, one column for each mean.
 
-    kinds: kinds of the tokens of one sample, [token]. A column is NaN, the mean of nothing, if the sample has no such
-    token. The first token counts in `written_first` and `written` alone.
+    kinds: kinds of the tokens of one sample, [token]. A column is NaN, the mean of nothing, if the sample has none of
+    its tokens. The first token counts in `written_first` and `written` alone.
     """
     length = len(kinds)
     position = np.arange(length)

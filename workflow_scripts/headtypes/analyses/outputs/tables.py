@@ -76,7 +76,7 @@ def layers_table(outputs: Outputs) -> pd.DataFrame:
       token: the token with the largest number most often, from 1. to_largest: the heads' share of attention to the
         token with the largest number. even: the share that even attention would give it.
       off, off_no_sink: percent of heads and samples as in `heads_table`.
-      varies: the number of heads that are off for some samples and on for others.
+      varies: the number of heads that are off on some samples but not on the rest.
     """
     stream = dict(zip(STREAM, np.moveaxis(outputs.stream, -1, 0), strict=True))
     ratio = np.divide(

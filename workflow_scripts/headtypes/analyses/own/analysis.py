@@ -24,7 +24,7 @@ BASE = "HeadAnalysis"
 def class_in(file: StrPath) -> str:
     """Return the name of the one class in a Python file that derives from `HeadAnalysis`, without running the file.
 
-    Raises `InputError` if the file is no Python, or has no such class or several.
+    Raises `InputError` if the file is no Python, or if none or several of its classes derive from `HeadAnalysis`.
     """
     try:
         tree = ast.parse(Path(file).read_bytes())
@@ -102,7 +102,6 @@ FIGURE = replace(
 
 
 def own_analysis(name: str) -> Analysis:
-    """Return the declaration of a user's own analysis; name: the name that the config gives to the analysis."""
     results = tuple(
         replace(
             result,

@@ -57,8 +57,9 @@ def read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
     path: a text file with a word and its numbers on each line, separated by single spaces, as GloVe's. Some words of
         the larger files contain spaces, and lines of fastText's files end in spaces.
     words: in lower case, as in the files of GloVe.
-    Raises `InputError` that names the file and a line with more or fewer numbers than the first, a header as word2vec
-    and fastText write it, or a word that has other numbers on another line.
+    Raises `InputError` that names the file and the line, if a line has more or fewer numbers than the first. The same
+    error is raised for a header as word2vec and fastText write it, and for a word that has other numbers on another
+    line.
     """
     wanted, vectors, width = set(words), {}, None
     try:
@@ -89,7 +90,8 @@ def read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
 def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> WordVectors:
     """Return the vectors of the words of sentences, in lower case, from a file in GloVe's text format.
 
-    Raises `InputError` as `read_vectors` does, and if the file has none of the words.
+    sentences: lists of words. An unknown word has zeros. Raises `InputError` as `read_vectors` does, and if the file
+    has none of the words.
     """
     lower = [[word.lower() for word in words] for words in sentences]
     vectors = read_vectors(path, {word for words in lower for word in words})
@@ -329,9 +331,9 @@ class Attention(nn.Module):
     """A probe that reads attention alone, with score[i, j] = sum_k w_k W^k[i, j] + u_k W^k[j, i].
 
     W^k is the attention between words of head k, i a candidate for the head of word j. The root's feature is a times
-    the word's attention to `[CLS]` (turned round: the attention of `[CLS]` to the word) plus b times the same of
-    `[SEP]`, with one a and one b for all maps. For a model without either token the root's score is a constant that is
-    learned.
+    the attention of `[CLS]` to the word plus b times the attention of `[SEP]` to the word, with one a and one b for all
+    maps. In the transposed maps, the attention is the word's to `[CLS]` and to `[SEP]`. For a model without either
+    token the root's score is a constant that is learned.
 
     maps: twice the number of heads. generators: a random generator for each random start. has_special_tokens: whether
         the model has `[CLS]` and `[SEP]`.

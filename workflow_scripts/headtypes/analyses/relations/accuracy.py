@@ -262,13 +262,13 @@ NO_PAIRS = Pairs(np.zeros(0, dtype=int), np.zeros(0, dtype=int))
 class BestHeads:
     """The best attention head for each dependency relation, and its scores in each sentence that is scored.
 
-    A fold is a choice of heads on some sentences and their scores on others. There is one fold, or two: each half of
-    the sentences is scored with the choice of the other half.
+    A fold is a choice of heads on some sentences and the scores of these heads on other, or the same, sentences. With
+    two folds, each half of the sentences is scored with the choice of the other half.
 
     annotation, relation: names of the relations with words to choose by and words to score in every fold.
-    chosen: [relation, fold, 6] the values of `CHOSEN`: layer and head of the best head, its direction, layer and head
-        of the best head in the other direction, and the best offset. Directions and offsets are indices in `DIRECTIONS`
-        and `OFFSETS`; -1 stands for no head.
+    chosen: [relation, fold, 6] the values of `CHOSEN`: layer, head and direction of the best head, layer and head of
+        the best one in the other direction, and the best offset. Directions and offsets are indices in `DIRECTIONS` and
+        `OFFSETS`; -1 stands for no head.
     right: [sentence, relation, 5] sums over the words of a sentence of each of `QUANTITIES`: 1 for a word whose
         syntactic head is found, or differences of 1 and 0; NaN without a head. words: [sentence, relation] the number
         of these words.
@@ -279,8 +279,9 @@ class BestHeads:
         sentences of the choice.
     looks: [fold, layer, head] share of attention to [SEP] over all words of the sentences of the choice; NaN if no word
         can see [SEP].
-    rises: [relation, fold, layer, head] share of attention to [SEP] of words that do not call for the head (at which
-        its relation does not apply) less the share of words that do, in the scored sentences.
+    rises: [relation, fold, layer, head] share of attention to [SEP] of words that do not call for the head less the
+        share of words that do, in the scored sentences. A word calls for a head if the head's relation applies at the
+        word.
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
@@ -438,10 +439,6 @@ def _choose(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> N
 
 
 def _score(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> None:
-    """Add to `best`, for each sentence, how often the chosen heads and offset are right on the pairs of a relation.
-
-    at: indices of the relation and of the fold in `best`. part: the part of the treebank to which the pairs belong.
-    """
     layer, head, direction, *other, offset = best.chosen[at]
     guess = part.arcs.guess[pairs.words]
     best_right = (guess[:, layer, head, direction] == pairs.heads).astype(float)
@@ -533,7 +530,7 @@ def measure_relations(
       forward_above_backward: the best head from dependent to head minus the best from head to dependent.
       visible, visible_accuracy: of the best head.
       to_sep, to_sep_others: the share of attention in the best head to [SEP] from words that call for the head, and
-        from all other words; NaN without such words.
+        from all other words; NaN if none of these words can see [SEP].
       {name}_low, {name}_high: intervals over sentences of to_sep, to_sep_others and each of `QUANTITIES`.
       left_out: a sentence on how many sentences of `file` no head reads, and why; empty if all are read.
       If halves choose differently, layer, head, direction and offset are empty.

@@ -21,7 +21,7 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
     """Return two columns of the atlas (the page of every head): each head's best relation, and its lead there.
 
     path, best: the tables of all heads and of the best heads. A head's best relation is the one at which it is farthest
-    above the best fixed offset; the lead is in points. There are no columns if no head is above an offset, as in
+    above the best fixed offset; the lead is in points. The list is empty if no head is above an offset, as in
     small treebanks without a listed relation (`relations.least` in the config).
     """
     from headtypes.analyses.relations.accuracy import TOTALS, chosen_and_scored_on_file, read_best_heads, read_relations
@@ -64,8 +64,8 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Yield for sets of heads the accuracy of a set's best head at each relation, and its number of best heads of all.
 
     path: the table of all heads. Heads are chosen and scored on the part `file`, as in the paper. The number counts the
-    relations at which a head of the set is the best of the model. It leaves out totals, relations united with their
-    subtypes, and the same words twice (poss beside poss*).
+    relations at which a head of the set is the best of the model. The number leaves out totals, relations united with
+    their subtypes, and a relation whose words have a second row (poss, since poss* has its words).
     """
     import numpy as np
 

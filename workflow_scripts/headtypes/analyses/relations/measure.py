@@ -20,14 +20,14 @@ from headtypes.models.records import ModelRecord, read_model_record
 class Guesses(WordReducer):
     """A reducer, run with a model, of the guess of every attention head at each word's syntactic head.
 
-    There are two guesses at the head of word i, in the order of `guesses.DIRECTIONS`, from the attention W between
-    words. On a tie the first word is the guess:
+    Two guesses at the head of word i are made from the attention W between words, in the order of `guesses.DIRECTIONS`.
+    On a tie the first word is the guess:
 
     dependent_to_head: argmax over j != i of W[i, j], the word that i looks at most.
     head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i (weights of different rows).
 
-    A guess is 1 for the first word, never 0 (the root), and -1 for no guess: in a sentence of one word, and if the
-    model lets no other word be seen. The result has (guess, visible, to_sep) for each sentence, as in
+    A guess is 1 for the first word, and never 0 (the root). A guess is -1 (no guess) in a sentence of one word, and if
+    the model lets no other word be seen. The result has (guess, visible, to_sep) for each sentence, as in
     `guesses.ArcGuesses`.
     """
 

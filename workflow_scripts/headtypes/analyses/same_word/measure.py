@@ -55,7 +55,7 @@ class SameWord:
     frequent: Annotated[list[str], Stored("frequent", "word")]
 
     def mean(self, place: str) -> np.ndarray:
-        """Return the mean attention of each head to the same word, [layer, head], over samples with such words.
+        """Return the mean attention of each head to the same word, [layer, head], over samples that have it there.
 
         place: `other`, the other text of the sample, or `own`, elsewhere in the word's own text.
         """
@@ -70,7 +70,7 @@ class SameWords(PerSample):
 
     The result is (shares, chance, frequent), as in `SameWord`. Each occurrence of a word counts once if the same word
     stands elsewhere and the model lets the word look there. An occurrence's value is the mean over its tokens of the
-    attention to all tokens of the other occurrences. The result is NaN for a sample without such a word.
+    attention to all tokens of the other occurrences. The result is NaN for a sample in which no word counts.
 
     words, frequent: the two results of `words_of`.
     """
@@ -125,8 +125,8 @@ def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[
     """Return (words, frequent): the word of each token of each sample, and the most frequent words, which are left out.
 
     samples: texts. encodings: the tokenizer's encoding of each sample.
-    words: for each sample [token, 3] int64: the number of the token's word among all words, the number of the word's
-    occurrence in the sample, and the text (0 or 1) in which the word stands. All three are `_NONE` for a token of no
+    words: for each sample [token, 3] int64. The columns are the number of the token's word among all words, the number
+    of its occurrence in the sample, and the text (0 or 1) of this occurrence. All three are `_NONE` for a token of no
     word or of a frequent word.
     """
     found = [_words_of_tokens(*each) for each in zip(samples, encodings, strict=True)]

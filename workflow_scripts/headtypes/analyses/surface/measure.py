@@ -92,12 +92,12 @@ class SurfacePatterns(PerSample):
     special:              the sum of cls, sep and punctuation.
     sep_to_sep, other_to_sep: mean over the rows of `[SEP]`, and over all other rows, of the attention to `[SEP]`.
     entropy, entropy_cls: mean over the rows of the entropy, and the entropy of the row of `[CLS]`, in nats. If a share
-        goes to no token (`reducers.Block.to_none`), no token is an outcome like the others.
+        goes to no token (`reducers.Block.to_none`), "no token" is one more outcome of the entropy.
     peak:                 mean over the rows of the largest attention.
     first:                mean over the rows of the attention to the first token.
 
-    Impossible columns are NaN: those of a token that the sample does not have (except punctuation, which a sample may
-    lack by chance), next if no token may look ahead, entropy_cls if `[CLS]` may look at itself alone.
+    Impossible columns are NaN: the columns of a token that the sample lacks (except punctuation, which a sample may
+    lack by chance); next if no token may look ahead; entropy_cls if `[CLS]` may look at itself alone.
     """
 
     by_head = True

@@ -64,10 +64,11 @@ def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) ->
     one-to-one, with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far, special),
     vertical special - far. For any other k the names are `type-1`, `type-2`, ...
 
-    A name is doubtful if another name has a higher score for its centroid. It is doubtful if the centroid of diagonal,
-    dense or vertical does not have the largest near, far or special. It is also doubtful if it leads in one of these,
-    or over the second-best assignment, by no more than the lead's uncertainty. The uncertainty is how much halves of
-    the samples change the lead and, for the largest near, far or special, two standard errors over heads.
+    A name is doubtful if another name has a higher score for the cluster's centroid. The names diagonal, dense and
+    vertical are doubtful if the centroid does not have the largest near, far or special, respectively. A name is also
+    doubtful if its lead in one of these numbers, or over the second-best assignment, is no larger than the lead's
+    uncertainty. The uncertainty is how much halves of the samples change the lead and, for the largest near, far or
+    special, two standard errors over heads.
 
     groups: shares of attention (near, special, far) of the centroids. errors: their standard errors over heads.
     halves: the shares of the same clusters, from the features of each half of the samples.
@@ -231,7 +232,7 @@ def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the silhouette of each head, [head], -1 to 1 (Rousseeuw 1987).
 
     features: [head, column]. labels: [head] int, the cluster of each head. The silhouette is 0 for a head alone in its
-    cluster. It is NaN if all heads are in one cluster.
+    cluster, and NaN if all heads are in one cluster.
     """
     clusters = len(np.unique(labels))
     if clusters == 1:

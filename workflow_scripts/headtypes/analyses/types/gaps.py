@@ -46,7 +46,8 @@ def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
     """Return {"line": dip, "paths": dip} beyond chance: each dip of heads, less the dips of a uniform distribution.
 
     gaps: the dips line and paths of `head_gaps`, in percent. heads: the number of heads.
-    As many uniform numbers as heads are drawn. Among distributions with one peak, the uniform one has the largest dips.
+    The uniform distribution has as many numbers as heads. Among distributions with one peak, the uniform one has the
+    largest dips.
     """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}
 
@@ -70,7 +71,7 @@ def _path_lengths(points: np.ndarray) -> np.ndarray:
 
     points: [head, column].
     Edges join each head to its nearest heads; further edges are those of a minimum spanning tree. Each row is the mean
-    over a head and its nearest heads: from a single head, lengths come in steps, since edges are about equally long
+    over a head and its nearest heads. From a single head, lengths come in steps, since edges are about equally long
     where a cloud is thick.
     """
     distances = squareform(pdist(points))

@@ -30,9 +30,10 @@ _read_table = table_reader(_OTHERWISE, _KINDS)
 class Partition:
     """A division of all heads of a model into types.
 
-    table: one row for each head, by layer and head (both from 0), with the columns `COLUMNS`: layer, head, cluster,
-        type, silhouette (NaN if there is one type), near, special and far (shares of the head's attention), and
-        doubtful (whether the name of the head's type is doubtful, see `clustering.name_types`).
+    table: one row for each head, by layer and head (both from 0), with the columns `COLUMNS`. cluster: number of the
+        head's cluster.
+        silhouette: NaN if the partition has one type. near, special, far: shares of the head's attention. doubtful:
+        whether the name of the head's type is doubtful (`clustering.name_types`).
     """
 
     table: pd.DataFrame
@@ -63,8 +64,8 @@ class Partition:
 def order_types(names: Iterable[str]) -> tuple[str, ...]:
     """Return the distinct type names in the order of all tables.
 
-    The four types of Guan et al. (2020) come first. The others follow alphabetically, with numbers inside of names by
-    value: `type-2` before `type-10`.
+    The four types of Guan et al. (2020) come first. All further names follow alphabetically, with numbers inside of
+    names by value: `type-2` before `type-10`.
     """
 
     def rank(name: str) -> tuple:

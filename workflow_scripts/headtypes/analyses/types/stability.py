@@ -114,12 +114,12 @@ def compare_numbers(
     table: a row for each number of clusters up to 8 that is below the number of different heads, with the columns
       `COLUMNS`. k: the number of clusters. smallest: the number of heads in the smallest cluster. silhouette: the mean
       over heads. chance: the percentage of heads to which two models would give the same cluster if each drew clusters
-      at random with these shares. The others are the values of `measure_stability`; all rows are measured on the same
-      halves. Halves of pairs are measured for k-means with `PAIR_COUNTS` alone, since fits to that many points take
-      long. Values are NaN if the method cannot divide the heads, or halves of them, into k clusters.
-    rands: {covariance of the mixture: adjusted Rand index (Hubert and Arabie 1985) of k clusters by k-means and k
-      clusters by a Gaussian mixture}; 1 for the same clusters, about 0 for unrelated ones. Empty for methods other than
-      k-means and mixtures.
+      at random with these shares. All further columns are values of `measure_stability`; all rows are measured on the
+      same halves. Halves of pairs are measured for k-means with `PAIR_COUNTS` alone, since fits to that many points
+      take long. Values are NaN if the method cannot divide the heads, or halves of them, into k clusters.
+    rands: {covariance of the mixture: adjusted Rand index of k clusters by k-means and k clusters by a Gaussian
+      mixture}. The index (Hubert and Arabie 1985) is 1 for the same clusters, about 0 for unrelated ones. Empty for
+      methods other than k-means and mixtures.
     """
     features = features_by_sample.mean(axis=0, dtype=np.float64)
     bins, most = features.shape[1] - len(SELF_AND_SPECIAL), len(np.unique(features, axis=0)) - 1
@@ -161,7 +161,7 @@ def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
 
     table: criteria by number of clusters, with the columns `COLUMNS`.
     The criterion silhouette chooses the largest silhouette. The criteria heads and samples choose the largest kappa
-    over halves of heads and of samples: the pairwise agreement corrected for chance (Cohen 1960), since uncorrected
+    over halves of heads and of samples. Kappa is the pairwise agreement corrected for chance (Cohen 1960); uncorrected
     agreement rises as clusters get fewer. Among equal values the largest number of clusters is chosen.
     """
     by_k = table.set_index("k").sort_index(ascending=False)
@@ -429,11 +429,6 @@ def _draw_numbers(silhouettes: Axes, halves: Axes, chosen: dict[str, int | None]
 
 
 def _draw_tiles(axes: Axes, percent: np.ndarray, colours: np.ndarray, inches: float) -> None:
-    """Draw a tile for each head on `axes`, with its number printed if the number is below 100 %.
-
-    percent: [layer, head] clusterings that give the head its type. colours: [layer, head, 3] RGB of the head's type.
-    inches: the smaller of a tile's width and height.
-    """
     layers, heads = percent.shape
     strength = (0.12 + 0.88 * percent / 100)[..., None]
     axes.imshow(1 - strength * (1 - colours), aspect="auto", extent=(0.5, heads + 0.5, layers + 0.5, 0.5))
