@@ -271,8 +271,6 @@ def _attend(module, *args, forward: Callable[[Layer], Tensor] | None = None, num
 
 
 class _WithoutGradient(torch.autograd.Function):
-    """An autograd function that computes attention, and raises `InputError` if a gradient is taken through it."""
-
     @staticmethod
     def forward(_, attend: Callable[[], Tensor], *inputs: Tensor) -> Tensor:
         return attend()

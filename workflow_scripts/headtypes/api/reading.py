@@ -231,11 +231,6 @@ class HeadMap:
 
 
 class _OneHead(Maps):
-    """A reducer that keeps the attention of one head on a single sample.
-
-    layer, head: indices of the head, from 0.
-    """
-
     def __init__(self, layer: int, head: int):
         self._of = layer, head
 

@@ -371,7 +371,6 @@ class Plan:
 
     @cached_property
     def with_norms(self) -> list[FeaturePlan]:
-        """The pairs of a model and a task on which norms are read in addition to weights."""
         return [entry for entry in self.features if "norms" in self.config.divided_by(entry.task)]
 
     @cached_property
@@ -498,7 +497,6 @@ class Plan:
         return [partition for partition in self.clustered if partition.of_task == (model, task)]
 
     def finetuned(self, model: str) -> Finetuned | None:
-        """Return the settings for fine-tuning a model; None if the workflow does not fine-tune the model."""
         return self.config.models[model].source.finetuned
 
     def memory_of(self, model: str) -> dict[str, float] | None:

@@ -297,10 +297,6 @@ def _missing_files(config: Config, models: Sequence[str], tasks: Sequence[str]) 
 
 
 def _analyses(config: Config, results: Iterable[Result]) -> Mistakes:
-    """Yield (key, sentence) for each analysis of the user's whose name is taken, or whose file holds no analysis.
-
-    A name is taken if a folder of results has it.
-    """
     taken = {analysis.name for analysis in ANALYSES} | {result.path.split("/")[1] for result in results}
     for name, entry in config.analyses.items():
         if name.lower() in {*taken, folder_of_records(Path()).name}:

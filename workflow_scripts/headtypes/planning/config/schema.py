@@ -568,7 +568,6 @@ class Config(Strict):
         return list(dict.fromkeys(self.tasks[task].divided_by or self.clustering.of))
 
     def has_features(self, task: str) -> bool:
-        """Return whether distance features are read on a task, which depends on the task's kind."""
         return "samples" in KINDS[self.tasks[task].kind].keys
 
     def parent(self, model: str) -> str | None:
