@@ -53,7 +53,7 @@ class Claim:
     text: the claim in our words.
     limit: how the limit of the test follows from the paper's wording or figures.
     ask: a function of quantities that returns one finding, or several findings that all have to hold.
-    about: the kind of data that decides the claim, such as "treebank" or "text" (`Quantities.about`).
+    about: the kind of data that decides the claim, such as "treebank" or "text".
     wording: the paper's sentence that the claim follows from; empty if only figures show the claim.
     basis: whether the paper states the claim, the claim follows from its text, or only its figures show the claim.
     types: the types of heads whose names the claim rests on.
