@@ -60,7 +60,7 @@ class Examples:
 
     Only the segment's last tokens are kept.
 
-    patterns: [example] the patterns of `PATTERNS` that the model can have. heads: [example, 2] layer and head, from 0.
+    patterns: [example] names of the patterns that the model can have. heads: [example, 2] layer and head, from 0.
     value: [example] the head's mean over all segments of the number that defines the pattern.
     attention: [example, query, key] among the tokens shown; each row is divided by its sum.
     tokens: the tokens as a person reads them. begins: whether the first token shown begins the segment.
@@ -229,8 +229,9 @@ def readable(tokenizer, token_id: int) -> str:
 def map_examples(
     run: ModelOnTask, samples: list[Sample], surface: Surface, *, kind: str, tokens: int = TOKENS
 ) -> Examples:
-    """Return, for each pattern of `PATTERNS`, the attention on one segment of the head that shows the pattern best.
+    """Return the attention, on one segment, of the heads that show patterns of Clark et al. (2019, Figure 1) best.
 
+    The patterns are broad attention, and attention to the next token, to [SEP] and to punctuation.
     surface: the model's surface patterns (shares of attention to kinds of tokens, and entropies) on these samples.
     kind: the kind of task, which says how samples are cut. tokens: how many of the segment's last tokens are kept.
     """

@@ -36,7 +36,7 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
     """Return drops from the baseline (`tasks.Metric`) of a condition and of its controls, on the controls' questions.
 
     Controls are the same operations on as many random heads of each layer, drawn several times.
-    controls: scores of each draw and question, as `evaluation.evaluate_controls` returns them.
+    controls: a table with the scores of each draw and question (`evaluation.evaluate_controls`).
     scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
 
     The keys are:
@@ -63,9 +63,10 @@ def lost_answers(
 ) -> tuple[list[Metric], np.ndarray, np.ndarray, np.ndarray | None]:
     """Return (metrics, lost, own_lost, sizes): losses of a condition and its controls on the controls' questions.
 
-    controls, scores, baseline: as in `control_drops`. lost: [metric, draw, question] the loss under random heads,
-    positive if worse. own_lost: [metric, question] the loss under the condition. sizes: [question] tokens, or None
-    (`results.sizes_in`).
+    controls: scores of each draw of random heads and question. scores, baseline: scores of each question under the
+    condition and the baseline.
+    lost: [metric, draw, question] the loss under random heads, positive if worse. own_lost: [metric, question] the loss
+    under the condition. sizes: [question] number of tokens; None if every question counts once.
     """
     controls = controls.sort_values(["draw", "id"])
     draws, asked = controls["draw"].nunique(), controls["id"].unique()
@@ -86,7 +87,8 @@ def read_scored(controls: StrPath, scores: StrPath, baseline: StrPath) -> tuple[
 def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath) -> DropsOfDraws:
     """Return the drops, in the score by which the task is tested, of a condition and of its controls (random heads).
 
-    controls, scores, baseline: files of the tables that `control_drops` takes.
+    controls: file with the scores of each draw of random heads and question. scores, baseline: files with the scores of
+        each question under the condition and under the baseline.
     """
     controls, *own = read_scored(controls, scores, baseline)
     metrics, lost, own_lost, sizes = lost_answers(controls, *own)

@@ -82,7 +82,8 @@ def evaluate_condition(
 class Evaluator:
     """A model, loaded once, that answers a task's questions, pairs or documents under any operations on its heads.
 
-    rows, windows, record, head_outputs: as in `evaluate_condition`.
+    rows, windows: questions, pairs or documents, and their windows. record: the model.
+    head_outputs: mean outputs of heads, [layer, head, channel], for the operations that need them.
     gold: whether the scores also have the loss of the right answer (`answering.GOLD_LOSS`).
     Raises `InputError` if the model cannot answer the rows, or takes no input as long as a window that is padded in
     full.
@@ -114,10 +115,11 @@ class Evaluator:
         self._answers = Answers(settings.kind, windows, targets, **depends_on)
 
     def evaluate(self, sets: Sequence[np.ndarray], what: str) -> list[Scored]:
-        """Return (answers, scores) under each of several sets of operations, as `evaluate_condition` does for one set.
+        """Return (answers, scores) of the task under each of several sets of operations on heads.
 
         sets: for each set the operation on each head, [layer, head] object; equal sets are evaluated once.
         what: a name of the work, for the progress.
+        answers: {id: answer text or predicted label}. scores: a table with a row for each question, pair or document.
         Each batch of windows is made once. If padding counts under one set, windows are padded in full under all sets.
         """
         ids, types, sentences = self._windows.texts
@@ -261,9 +263,12 @@ def evaluate_controls(
     seed: int,
     **settings,
 ) -> pd.DataFrame:
-    """Score a model while random heads of each layer, as many as a condition has, are ablated as in the condition.
+    """Return a model's scores while random heads of each layer are ablated, as many as in a condition and alike.
 
-    rows, windows, partition, record, head_outputs, condition, operations, settings: as in `evaluate_condition`.
+    rows, windows: questions, pairs or documents, and their windows. partition, record: the types of the heads, the
+        model.
+    head_outputs: mean outputs of heads, [layer, head, channel], for the operations that need them.
+    condition: its name, for messages. operations: {type or head: operation}. settings: fields of `Settings`.
     draws: how many times heads are drawn; more draws do not change the first ones.
     questions: how many of the rows are drawn at random, or "all". seed: of both.
     Returns a row for each draw and question, with the columns draw (from 0), the columns of a condition's own scores,

@@ -52,7 +52,7 @@ class Fit(NamedTuple):
 
 
 def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
-    """Fit one effect of each head to the losses of sets (heads that are left out together); return the fit.
+    """Return one effect of each head, fitted to the losses of sets (heads that are left out together).
 
     away: [set, head] bool, heads that a set lacks. lost: [set] how much worse the model is without the set's heads.
     If each set lacks heads of a layer, the effects of the layer sum to zero. An effect is then how much more a head
@@ -85,7 +85,7 @@ def _decomposed(away: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.ndarray) -> np.ndarray:
-    """Return for each penalty of ridge the R2 of sets that are held out, one of `_FOLDS` parts at a time; [penalty].
+    """Return for each penalty of ridge the R2 of sets that are held out, one of ten parts at a time; [penalty].
 
     away: [set, head] heads that a set lacks. lost: [set] the losses of the sets.
     """
@@ -118,7 +118,7 @@ def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
         interval over questions or, if these are known, articles.
       p: two-sided over sets, of a cost of zero. p_holm: p corrected for all heads.
       cost_{metric}, cost_{metric}_error: cost in each other metric, in points, and its standard error.
-    fit: a dictionary (`results.FIT`) with the keys
+    fit: a dictionary with the keys
       sets: number of sets. units: number of questions. away: mean number of heads that a set lacks. penalty: of ridge;
         0 for least squares.
       whole, set_cost: by metric, the value with all heads, and the mean loss of a set. r2, held_out: by metric, the
@@ -198,8 +198,8 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
     """Return the two heads whose common absence costs most beyond the sum of their costs, by standard errors.
 
     away, lost, fit: as `fit_sets` takes and returns them. seed: of the permutations.
-    Pairs are of the `_PAIRED` heads with the largest costs, and at least `_LEAST_SETS` sets lack both heads.
-    The keys are heads (two indices), sets (number that lack both), effect (in nats), standard_error, and p. p is
+    Pairs are of the 24 heads whose costs differ most from 0, by standard errors, and at least three sets lack both
+    heads. The keys are heads (two indices), sets (number that lack both), effect (in nats), standard_error, and p. p is
     the probability of an effect as large among all these pairs. For p, the part of the losses that costs do not explain
     is permuted over sets (Freedman and Lane 1983). Without a pair that can be tested, heads is empty, sets is 0, and
     the rest is None.
@@ -246,7 +246,7 @@ _BLOCK = 500
 
 
 def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.ndarray]], *, seed: int) -> pd.DataFrame:
-    """Compare labels of heads, such as types, and numbers of heads with the costs of heads; return a row for each.
+    """Return a comparison of labels of heads, such as types, and of numbers of heads, with costs; a row for each.
 
     costs: [layer, head]. families: {family: {label: [layer, head]}}, of booleans (heads that have the label) or numbers
         (NaN for none). seed: of the permutations.

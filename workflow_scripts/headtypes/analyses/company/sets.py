@@ -30,10 +30,10 @@ _TOGETHER = 10
 
 
 def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | None, seed: int) -> np.ndarray:
-    """Draw sets of heads that are left out together, [set, layer, head] bool; more sets do not change the first ones.
+    """Return random sets of heads, which are left out together: [set, layer, head] bool.
 
-    layers, heads: layers of the model, and heads of a layer.
-    sets: how many; None for as many as put each head in `_AWAY` sets, and at least `_SETS`.
+    layers, heads: layers of the model, and heads of a layer. seed: of the draw; more sets do not change the first sets.
+    sets: how many; None for as many as put each head in 13 sets, and at least 150.
     per_layer: heads of a layer in a set; None for one in twelve.
 
     In models of more than twelve layers, a set has heads of a third of the layers. In each round of sets a layer's
@@ -96,11 +96,13 @@ def evaluate_company(
     earlier: Company | None = None,
     **settings,
 ) -> Iterator[Company]:
-    """Evaluate a model while the heads of each set are ablated; yield all scores so far after every few sets.
+    """Yield a model's scores while the heads of each set are ablated: after every few sets, all scores so far.
 
     rows, windows: questions, pairs or documents, and their windows. record: the model. head_outputs: mean outputs of
         heads, [layer, head, channel], for the operations that need them.
-    sets, per_layer, seed: as of `draw_sets`. operation: what is done to the heads of a set, such as `zero`.
+    sets: how many sets of heads are drawn; None for a number by the model's size. per_layer: heads of a layer in a set;
+        None for one in twelve. seed: of sets and questions. operation: what is done to the heads of a set, such as
+        `zero`.
     questions: how many of the rows are drawn at random, or "all". settings: fields of `ablation.evaluation.Settings`.
     made: JSON of everything that is evaluated. earlier: scores that are not computed again if they have the same
         `made`.

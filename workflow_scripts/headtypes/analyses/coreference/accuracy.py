@@ -69,7 +69,7 @@ _GENDERS: dict[str, Gender] = {
 
 
 def number_of(word: str, feature: str, xpos: str, is_nominal: bool) -> Number | None:
-    """Return the grammatical number of a mention by its head word, which is not in `PRONOUNS`; None if it is unknown.
+    """Return the grammatical number of a mention by its head word, which is no pronoun; None if it is unknown.
 
     word: the head word in lower case. feature: its feature Number of Universal Dependencies. xpos: its tag of the Penn
         Treebank. Both are empty if the treebank has none. is_nominal: whether the mention is neither a pronoun nor a
@@ -257,8 +257,9 @@ def measure_coreference(
       system: `head`, every head; `best_head`, the best on all types together; `best_head_of_type`, on one type alone;
         the baselines `nearest`, `head_match`, `rules` and `chance`; and `nearest_other`, the nearest mention before or
         behind.
-      candidates: the words among which a head's guess is taken (`mentions.CANDIDATES`); for baselines `mentions`.
-      type: `all`, or a type of mention (`TYPES`).
+      candidates: the words among which a head's guess is taken: `words`, `words_before` or `mentions`; for baselines
+        `mentions`.
+      type: `all`, or a type of mention: `pronoun`, `proper` or `nominal`.
       chosen: `documents`, the best of all documents, as in the paper; or `halves`: of the documents of even and odd
         index, each is scored with the choice of the other. Empty if nothing is chosen.
       layer, head: from 0; empty for baselines, and if halves choose differently.

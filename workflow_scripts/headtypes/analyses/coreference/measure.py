@@ -73,8 +73,9 @@ def extract_antecedents(
 ) -> AntecedentGuesses:
     """Return every head's guesses at antecedents, for every mention with an antecedent in the parts of documents.
 
-    record: the model. extent: `first` or `chunks`, which parts of a document are read (`mentions.parts_of`).
-    settings: keyword arguments of `ModelOnTask`; the model's longest input limits parts.
+    record: the model. extent: `first` (one part of each document, from its beginning) or `chunks` (parts of whole
+        sentences).
+    settings: keyword arguments of `ModelOnTask`, such as precision; the model's longest input limits parts.
     Raises `InputError` if no part has a mention with an antecedent.
     """
     run = ModelOnTask(record, **settings)

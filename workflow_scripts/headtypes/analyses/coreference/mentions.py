@@ -252,7 +252,8 @@ class AntecedentGuesses:
     document: [part] the document of each part. start, stop: [part] the part's words, from `start` to before `stop`.
     unread: [word, 2] document and index of each word that has no token.
     part: [mention] the part of each mention. mention: [mention, 2] the mention's first and last word in the part.
-    guess: [mention, layer, head, candidates] a word of the part, -1 for none; the last dimension is `CANDIDATES`.
+    guess: [mention, layer, head, candidates] a word of the part, -1 for none. The candidates are all other words, the
+        words before, and head words of earlier mentions.
     All are counted from 0.
     """
 

@@ -37,7 +37,7 @@ class Sequences:
 def draw_sequences(
     tokenizer: PreTrainedTokenizerFast, *, sequences: int, length: int, max_length: int, seed: int, model: str
 ) -> Sequences:
-    """Draw random tokens `x`, and return the sequences `x x` and `x y`, where `y` is `x` in another order.
+    """Return sequences `x x` and `x y` of random tokens, where `y` is `x` in another order.
 
     sequences: how many `x` are drawn. length: the tokens of each `x`, at least 4. No token is special or added.
     max_length: the model's longest input. model: the model's name, for messages.
@@ -118,7 +118,9 @@ class Targets(PerSample):
         self.values[block.group.samples, block.layer] += torch.cat(sums, -1) / self._length
 
     def result(self) -> Scores:
-        """Return {detector: (score, score under its null)}, [sequence, layer, head] each, by names of `DETECTORS`.
+        """Return {detector: (score, score under its null)}, [sequence, layer, head] each.
+
+        The detectors are previous, next, first, duplicate and induction.
 
         `next` is left out for a model in which no token looks ahead.
         """
@@ -151,7 +153,7 @@ def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens
 def measure_detectors(
     record: ModelRecord, *, sequences: int, length: int, seed: int, precision: str, batch_tokens: int
 ) -> pd.DataFrame:
-    """Run a model over random tokens, and return how much its heads attend to the tokens of each detector.
+    """Return how much a model's heads attend to the tokens that each detector looks for, on random tokens.
 
     record: the model. sequences, length, seed: as in `draw_sequences`. precision, batch_tokens: of the forward pass.
 

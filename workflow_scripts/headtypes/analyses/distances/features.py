@@ -25,7 +25,7 @@ def head_features(
     distance_bins: int,
     first: Shaped[np.ndarray, f"*any {COLUMNS}"] | None = None,
 ) -> Shaped[np.ndarray, "*any column"]:
-    """Return distance features with fewer distance bins: the bins, then `SELF_AND_SPECIAL`, in the dtype given.
+    """Return distance features with fewer distance bins: the bins, self, cls, sep, comma, period; in the dtype given.
 
     features: shares of attention with 64 bins, as extraction stores them. distance_bins: number of bins, a divisor of
         64.
@@ -60,8 +60,8 @@ class Groups:
 def attention_groups(features: np.ndarray) -> Groups:
     """Return the shares near, special and far of each head, [n] each, from its distance features.
 
-    features: [n, column], bins 0..N-1 and `SELF_AND_SPECIAL`. The fewer bins there are, the wider are bin 0 and near:
-    compare groups only for equal N.
+    features: [n, column], bins 0..N-1, then self, cls, sep, comma and period. The fewer bins there are, the wider are
+    bin 0 and near: compare groups only for equal N.
     """
     features = features.astype(float)
     bins = features.shape[-1] - len(SELF_AND_SPECIAL)
@@ -75,7 +75,8 @@ def attention_groups(features: np.ndarray) -> Groups:
 def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
     """Return whether no sample has a `[CLS]`, so that the first token can count as one.
 
-    kinds: kinds of each sample's tokens, [token], as numbers of `encoding.SPECIAL_KINDS`.
+    kinds: for each sample the kinds of its tokens, [token]: 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3
+        for a comma, 4 for a period.
 
     Decoders attend to the first token of a text, whatever it is, as BERT does to `[SEP]` (Xiao et al. 2024, "attention
     sinks"). By the definition of Guan et al. (2020), the first token counts as any other.
@@ -87,8 +88,8 @@ def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
 def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample query {COLUMNS}"]:
     """Return, one-hot, the column of the distance feature to which each query's attention to the first token belongs.
 
-    kinds: kinds of the tokens of each sample, [token], as numbers of `encoding.SPECIAL_KINDS`. Rows of queries beyond a
-        sample's length are zero.
+    kinds: for each sample the kinds of its tokens, [token]: 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3
+        for a comma, 4 for a period. Rows of queries beyond a sample's length are zero.
     """
     one_hot = np.zeros((len(kinds), max(map(len, kinds)), COLUMNS), np.float32)
     for of_sample, rows in zip(kinds, one_hot, strict=True):
@@ -171,7 +172,9 @@ def read_head_features(
 ) -> tuple[np.ndarray, tuple[int, int]]:
     """Return (features, shape): the means over samples, [head, column] float64, and (layers, heads of a layer).
 
-    path: a file of features. distance_bins, first_token, of: as in `read_distance`.
+    path: a file of features. distance_bins: number of bins, a divisor of 64. of: whether features of weights or norms
+        are read. first_token: whether the first token counts as `[CLS]`, if the file holds the attention to it.
+    Raises `InputError` if norms are asked for and the file has none.
     """
     with opened_arrays(path, Features) as file:
         shape = file["distance"].shape[1:3]

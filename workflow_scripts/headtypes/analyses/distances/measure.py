@@ -36,7 +36,8 @@ class DistanceFeatures(PerSample):
 
     The columns of a head sum to one, less the share of attention that goes to no token (`reducers.Block.to_none`).
 
-    kinds: kinds of the tokens of each encoded sample, [token]. of: whether weights or norms are summed.
+    kinds: for each sample the kinds of its tokens, [token]: 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3
+        for a comma, 4 for a period. of: whether weights or norms are summed.
     first: whether the result has, after the features, the part of each feature that goes to the first token:
         [sample, layer, head, 2 * column] (`features.split`).
     """
@@ -226,7 +227,9 @@ def reducers_of(encoded: Encoded, norms: bool) -> list[Reducer]:
 
 
 def shares_of(read: list[np.ndarray]) -> dict[str, np.ndarray | None]:
-    """Return {name of a field of `Features`: its array or None} for the fields with distance features.
+    """Return distance features by field of `Features`: distance and first, or also norms and norms_first.
+
+    The parts to the first token, first and norms_first, are None if they were not read.
 
     read: results of the reducers of `reducers_of`: of weights and, if norms were read, of norms.
     """

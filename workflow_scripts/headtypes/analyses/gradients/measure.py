@@ -44,8 +44,8 @@ class Loss(Protocol):
     """The loss of a model on each of its inputs, whose gradients are read; a protocol of several losses.
 
     name: name of the loss in the table. input_ids, token_types: token ids and token types of each input.
-    kinds: for each input the kind of each token, [token]: 0 for an ordinary token, numbers of `encoding.SPECIAL_KINDS`,
-        or `NOT_COUNTED`.
+    kinds: for each input the kind of each token, [token]: 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3 for
+        a comma, 4 for a period, `NOT_COUNTED` for a token that does not count.
     units: [input] int, index of the sample that the input is part of: the windows of one question are one sample.
     """
 
@@ -213,7 +213,8 @@ def gradients_by_kind(
     sample without a token of the kind does not count; the inputs of one sample with a token of the kind count alike.
     model: a model with the head that the loss needs. batch_tokens: tokens of a batch, with padding.
     what: name of the work, for progress and messages.
-    The result is float64, kinds as in `ATTENDED`; NaN where no sample has a token of the kind.
+    The result is float64; NaN where no sample has a token of the kind. The kinds are `[SEP]`, `[CLS]`, punctuation,
+    other tokens and all tokens (`ATTENDED`).
     Raises `InputError` if the model's heads cannot be read or a gradient is not finite.
     """
     # Only head outputs need gradients; without those of the weights, less has to be kept.

@@ -21,8 +21,8 @@ _read_table = table_reader(
 class Gradients:
     """The dependence of a model's loss on the attention to each kind of token (Clark et al. 2019, section 3.2).
 
-    values: [layer, head, kind] mean of |dLoss / dA|, kinds as in `ATTENDED`; NaN where no sample has a token of the
-        kind.
+    values: [layer, head, kind] mean of |dLoss / dA|; NaN where no sample has a token of the kind. The kinds are
+        `[SEP]`, `[CLS]`, punctuation, other tokens and all tokens (`ATTENDED`).
     loss: `masked_words`, `next_token`, or the kind of the task that was answered; None if nothing was measured.
     samples: number of samples.
     reason: why nothing was measured, as the end of a sentence that begins `the model ...`; else None.

@@ -122,7 +122,7 @@ class WrittenByHeads(PerSample):
         return super().result(), self._streams
 
     def _look_at(self, block: Block) -> None:
-        """Keep for a layer the length of the residual stream at each token, and the columns `STREAM`."""
+        """Keep for a layer the length of the residual stream at each token, and its largest and median magnitude."""
         import torch
 
         stream = block.stream.float()
@@ -135,10 +135,12 @@ class WrittenByHeads(PerSample):
 
 
 def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
-    """Return the weight of each token in the means of `TOKENS` and `QUARTERS`, one column for each mean.
+    """Return the weight of each token in means over kinds of tokens (`TOKENS`) and quarters of a sample (`QUARTERS`).
 
-    kinds: kinds of the tokens of one sample, [token]. A column is NaN, the mean of nothing, if the sample has none of
-    its tokens. The first token counts in `written_first` and `written` alone.
+    kinds: kinds of the tokens of one sample, [token]: 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3 for a
+        comma, 4 for a period.
+    A column is NaN, the mean of nothing, if the sample has none of its tokens. The first token counts in
+    `written_first` and `written` alone.
     """
     length = len(kinds)
     position = np.arange(length)

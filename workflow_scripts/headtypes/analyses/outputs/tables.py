@@ -44,7 +44,7 @@ def heads_table(outputs: Outputs) -> pd.DataFrame:
       layer, head: from 0. written...: the columns of `Outputs.written` that begin with `written`.
       low, high: ends of the interval of `written` over samples.
       relative: the length that the head writes divided by the mean of its layer's heads.
-      off: percent of samples on which `relative` is below `OFF`.
+      off: percent of samples on which `relative` is below a quarter (`OFF`).
       off_no_sink: percent of samples on which the head is off although the first token gets at most half of its
         attention (`SINK`).
       first, to_largest: shares of attention as in `Outputs.written`.
@@ -72,7 +72,7 @@ def layers_table(outputs: Outputs) -> pd.DataFrame:
     The columns are:
       layer: from 0. largest, median: means over samples of the columns of `Outputs.stream`.
       ratio: the median over samples of largest divided by median.
-      massive: percent of samples with a massive activation: a number above `MASSIVE` and `TIMES` the median magnitude.
+      massive: percent of samples with a massive activation, a number above 100 and 1,000 times the median magnitude.
       token: the token with the largest number most often, from 1. to_largest: the heads' share of attention to the
         token with the largest number. even: the share that even attention would give it.
       off, off_no_sink: percent of heads and samples as in `heads_table`.

@@ -140,7 +140,7 @@ def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer 
 
 
 def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
-    """Run a user's Python file, and return its analysis with the given parameters.
+    """Return the analysis in a user's Python file, which is run, with the given parameters.
 
     parameters: {name: value} of attributes. Raises `InputError` as `class_in` does, and for a parameter that the
     analysis does not have.

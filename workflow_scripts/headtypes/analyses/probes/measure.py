@@ -239,7 +239,7 @@ def train_probes(
     learning_rate: float = LEARNING_RATE,
     **settings,
 ) -> dict:
-    """Train probes (parsers that read attention) on sentences of a treebank, and parse other sentences with them.
+    """Return how many words probes (parsers that read attention) get right, trained on sentences of a treebank.
 
     training: sentences from which probes learn, one step each, in this order. scored: sentences that probes parse.
     record: the model. vectors: a file of word vectors in GloVe's text format; None for the model's own embeddings.
@@ -249,7 +249,7 @@ def train_probes(
         word; or `released`, behind the last, as in the released code, so that every candidate is given the vector of
         the next word. Under `released` a word may be its own head, too.
 
-    Returns a dictionary for JSON. `right`: for each of `scores.PROBES` the number of words of each scored sentence
+    Returns a dictionary for JSON. `right`: for each probe (`scores.PROBES`) the number of words of each scored sentence
       whose syntactic head the probe finds, [start][sentence]; `words`: the number of words of each scored sentence
       that count (`guesses.counted_words`). `scored` and `training`: how many sentences are read, and left out.
       `vectors`: the length of a word vector, and the share of scored words that have one.

@@ -26,8 +26,8 @@ BASELINES = ("right_branching", "best_offset", "best_head")
 class RightWords:
     """The number of words of each sentence whose syntactic head each probe and each baseline finds.
 
-    system: [system] names, those of `PROBES` and `BASELINES`. right: [sentence, system] number of right words; for a
-        probe the mean over its random starts. words: [sentence] number of words that count.
+    system: [system] names of probes and baselines. right: [sentence, system] number of right words; for a probe
+        the mean over its random starts. words: [sentence] number of words that count.
     """
 
     system: Annotated[list[str], Stored(dimension="system")]

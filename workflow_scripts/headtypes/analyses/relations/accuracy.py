@@ -128,7 +128,9 @@ class Pairs:
 
 
 def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
-    """Return {relation: pairs} by the labels of the treebank, first the totals of `TOTALS`.
+    """Return {relation: pairs} by the labels of the treebank, first totals over relations (`TOTALS`).
+
+    The totals are over all relations, without punctuation, and without punctuation and root.
 
     Labels stand as they are (`nsubj`, `nsubj:pass`). A universal relation with subtypes has a further entry of all of
     its labels together (`nsubj:*`). Raises `InputError` if a label has the name of another entry.
@@ -147,7 +149,7 @@ def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
 
 
 def stanford_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
-    """Return {relation: pairs} for Stanford's dependency relations, which are derived from the trees (`derived`)."""
+    """Return {relation: pairs} for Stanford's dependency relations, derived from trees of Universal Dependencies."""
     tagged = any(tag for sentence in sentences for tag in sentence.xpos)
     return _pairs_by_name(sentences, lambda sentence: derived(sentence, tagged))
 
@@ -202,7 +204,9 @@ OFFSETS = (-3, -2, -1, 1, 2, 3)
 
 
 def measure_offsets(sentences: Sequence[Sentence], test: Sequence[Sentence] | None = None) -> pd.DataFrame:
-    """Return the accuracy, in percent, of each offset of `OFFSETS` as a guess at the syntactic heads of a relation.
+    """Return the accuracy, in percent, of fixed offsets as guesses at the syntactic heads of relations.
+
+    An offset is one of -3 to 3 words, but 0.
 
     sentences: the treebank's file that is evaluated. test: its test file, or None.
     The columns are part (`file`, `even`, `odd` or `test`: which sentences), annotation (`universal` or `stanford`),
@@ -226,7 +230,10 @@ def offset_guesses(sentences: Sequence[Sentence], offset: int) -> np.ndarray:
 
 
 def all_offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
-    """Return for each word the words at all `OFFSETS`, [word, offset] int64, counted as in `offset_guesses`."""
+    """Return for each word the words at offsets -3 to 3 but 0, [word, offset] int64; -1 outside of the sentence.
+
+    Words are counted in the sentence from 1.
+    """
     return np.stack([offset_guesses(sentences, offset) for offset in OFFSETS], axis=1)
 
 
@@ -269,11 +276,11 @@ class BestHeads:
     chosen: [relation, fold, 6] the values of `CHOSEN`: layer, head and direction of the best head, layer and head of
         the best one in the other direction, and the best offset. Directions and offsets are indices in `DIRECTIONS` and
         `OFFSETS`; -1 stands for no head.
-    right: [sentence, relation, 5] sums over the words of a sentence of each of `QUANTITIES`: 1 for a word whose
-        syntactic head is found, or differences of 1 and 0; NaN without a head. words: [sentence, relation] the number
-        of these words.
+    right: [sentence, relation, 5] sums over the words of a sentence: 1 for a word whose syntactic head is found by the
+        best head, the best head of the other direction, and the best offset; then differences (`QUANTITIES`). NaN
+        without a head. words: [sentence, relation] the number of these words.
     visible: [relation] the number, over all sentences, of words whose syntactic head the best head can see.
-    to_sep: [sentence, relation, 4] sums of the best head's attention to [SEP] over the words of each of `GROUPS`.
+    to_sep: [sentence, relation, 4] sums of the best head's attention to [SEP] over four groups of words (`GROUPS`).
     to_sep_words: [sentence, relation, 4] the number of these words, without words that cannot see [SEP].
     leads: [relation, fold, layer, head] accuracy of each head less the accuracy of the best offset, in points, on the
         sentences of the choice.
@@ -323,10 +330,11 @@ class Part:
         self.by_offset = all_offset_guesses(kept)
 
     def groups(self, pairs: Pairs, direction: int) -> np.ndarray:
-        """Return which words are in each group of `GROUPS`, [group, word] bool; groups by UPOS are empty without tags.
+        """Return which words are in each of four groups (`GROUPS`), [group, word] bool.
 
-        The first group is the words that call for the relation's best head: dependents, or the words on which they
-        depend.
+        The groups are: words that call for the relation's best head (dependents, or the words on which they depend);
+        all other words; words that are no nouns; words that are neither nouns nor pronouns. The last two are empty
+        without UPOS tags.
         pairs: words and syntactic heads of the relation. direction: the best head's direction, an index of
             `DIRECTIONS`.
         """
@@ -458,7 +466,7 @@ def _score(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> No
 
 
 def _look(best: BestHeads, at: tuple[int, int], pairs: Pairs, fold: _Fold, all_to_sep: np.ndarray) -> None:
-    """Add to `best` the attention to [SEP] that words of each group of `GROUPS` give in the best head of a relation.
+    """Add to `best` the attention to [SEP] that each group of words (`Part.groups`) gives in a relation's best head.
 
     at: indices of the relation and of the fold in `best`. pairs: the relation's words that are scored.
     all_to_sep: [2, layer, head] sum and number of the attention to [SEP] of all scored words.
@@ -509,7 +517,7 @@ def measure_relations(
     *,
     least: int,
 ) -> RelationTables:
-    """Measure the accuracy of every head at every relation, and choose the best head of each relation.
+    """Return the accuracy of every head at every dependency relation, and the best head of each relation.
 
     parts: {"file": sentences} and, if there is a test file, {"test": sentences}. arcs: the guesses, by the same names.
     least: words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.

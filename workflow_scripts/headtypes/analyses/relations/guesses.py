@@ -20,8 +20,8 @@ class ArcGuesses:
 
     sentence: [sentence] indices of the read sentences in the treebank. length: [sentence] their numbers of words. Words
         of all sentences stand one after the other.
-    guess: [word, layer, head, direction] 1 for the first word of the sentence, -1 for no guess; directions as in
-        `DIRECTIONS`.
+    guess: [word, layer, head, direction] 1 for the first word of the sentence, -1 for no guess. The directions are from
+        dependent to head, and from head to dependent.
     visible: [word, layer, direction, 2] first and last word that each guess could be; causal and local layers hide some
         words. -1 for none.
     to_sep: [word, layer, head] share of each word's attention to the token that ends the input ([SEP]); NaN if the word

@@ -126,8 +126,8 @@ def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[
 
     samples: texts. encodings: the tokenizer's encoding of each sample.
     words: for each sample [token, 3] int64. The columns are the number of the token's word among all words, the number
-    of its occurrence in the sample, and the text (0 or 1) of this occurrence. All three are `_NONE` for a token of no
-    word or of a frequent word.
+    of its occurrence in the sample, and the text (0 or 1) of this occurrence. All three are -1 for a token of no word
+    or of a frequent word.
     """
     found = [_words_of_tokens(*each) for each in zip(samples, encodings, strict=True)]
     counts = Counter(word for of_tokens in found for word, _ in dict.fromkeys(filter(None, of_tokens)))

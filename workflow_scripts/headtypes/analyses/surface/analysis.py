@@ -56,7 +56,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """Yield a dictionary for each of `_POSITIONS`, on the head that attends to it most.
+    """Yield a dictionary for the previous, the next and the same token, about the head that attends to the token most.
 
     path: the file of surface patterns. The keys are layer, head, at (the position in words), value (percent of
     attention) and above (None).

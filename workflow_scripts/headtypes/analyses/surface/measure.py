@@ -81,7 +81,8 @@ _SUMS = (
 class SurfacePatterns(PerSample):
     """A reducer, run with a model, whose result is the surface patterns: [sample, layer, head, 14] float32.
 
-    kinds: kinds of the tokens of each encoded sample, [token], from 1 as in `encoding.SPECIAL_KINDS`.
+    kinds: for each sample the kinds of its tokens, [token]: 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3
+        for a comma, 4 for a period.
     of: whether A is the weights of attention, or each token's share of the norms.
 
     The columns are `COLUMNS`, and last the entropy of uniform attention. A[s, t] is the attention of token s to token
@@ -161,7 +162,8 @@ class SurfacePatterns(PerSample):
 class _Tokens:
     """The kinds of the tokens of samples of one length, with which their attention is summed.
 
-    kinds: kinds of the tokens of each sample, [token], numbered as in `encoding.SPECIAL_KINDS`.
+    kinds: kinds of the tokens of each sample, [token]: 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3 for a
+        comma, 4 for a period.
     """
 
     def __init__(self, kinds: list[np.ndarray], device: torch.device):

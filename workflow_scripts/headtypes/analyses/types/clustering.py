@@ -95,8 +95,10 @@ def _name_scores(groups: Groups) -> np.ndarray:
 
 
 def _leads(groups: Groups, chosen: np.ndarray) -> np.ndarray:
-    """Return how far each cluster's name is ahead of each rival of `_RUNNERS_UP`, [3, cluster], in shares of attention.
+    """Return how far each cluster's name is ahead of three rivals (`_RUNNERS_UP`), [3, cluster], in shares.
 
+    The rivals are the second-best assignment of names, another name for the same centroid, and the share of another
+    type.
     groups: shares of attention of the centroids. chosen: [cluster] the index in `TYPES` of each cluster's name.
     """
     scores, clusters = _name_scores(groups), np.arange(len(chosen))
@@ -177,10 +179,11 @@ class Clustering:
 
 
 def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int) -> Clustering:
-    """Divide heads into k clusters and name the clusters; return the clustering.
+    """Return heads divided into k clusters, with the names of the clusters.
 
     features: [head, column] distance features (bins 0..N-1, self, cls, sep, comma, period).
-    method: one of `names.METHODS`. Guan et al. 2020, section 4, use k-means.
+    method: `kmeans`, `agglomerative`, `spectral`, or a Gaussian mixture, such as `gmm` (`names.MIXTURES`). Guan et al.
+        2020, section 4, use k-means.
     scale: whether each column is brought to zero mean and unit variance first, which the paper does not do. Distances
         and silhouettes are then those of the scaled features.
     restarts: initialisations of which the best is kept (agglomerative has none). With ten, k-means with k = 4 on the 72
@@ -217,7 +220,7 @@ def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int,
 
 
 def fit_and_predict(train: np.ndarray, features: np.ndarray, **settings: Any) -> np.ndarray:
-    """Fit clusters to the rows of `train`, and return the cluster of each row of `features`: [row] int, 0..k-1.
+    """Return the cluster of each row of `features`, [row] int, 0..k-1, by clusters fitted to the rows of `train`.
 
     train, features: [row, column] distance features. settings: method, k, scale, restarts and seed, as in
         `cluster_heads`.

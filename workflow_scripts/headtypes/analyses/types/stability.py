@@ -107,7 +107,8 @@ def compare_numbers(
     """Return (table, rands): criteria of 2 to 8 clusters of heads, and how far mixtures agree with k-means.
 
     features_by_sample: [sample, head, column] distance features.
-    method, k, scale: as in `clustering.cluster_heads`; with `scale`, silhouettes are those of the scaled features.
+    method: of clustering, such as `kmeans`. k: number of clusters of the mixtures. scale: whether features are scaled
+        to zero mean and unit variance; silhouettes are then those of the scaled features.
     restarts: of k-means on all heads; other methods, and fits to halves, have fewer (`_DIVISORS`).
     models: clusterings of each kind of half, at least 2. seed: every draw and fit has a seed derived from this one.
 
@@ -197,18 +198,18 @@ def measure_stability(
 ) -> dict:
     """Return how far clusterings of halves of heads, samples and pairs agree with the full one (von Luxburg 2010).
 
-    features_by_sample: [sample, head, column] distance features; read in blocks of samples.
+    features_by_sample: [sample, head, column] distance features; read in blocks of samples. k: number of clusters.
     labels: [head] int, 0..k-1, the clusters of the full fit. models: clusterings of each kind of half, at least 2.
-    seed: every half and every fit has its own seed, derived from this one.
+    seed: every half and every fit has its own seed, derived from this one. method: of clustering, such as `kmeans`.
     pairs: whether halves of the pairs of a head and a sample are clustered too, which takes far longer.
-    method, k, settings: as in `clustering.cluster_heads`.
+    settings: `scale` (whether features are scaled) and `restarts` (of each fit), as in `clustering.cluster_heads`.
 
     Returns {"models": models, "heads": {...}, "samples": {...}, "pairs": {...}, "profiles": ...}. Models of `heads` are
     fitted on half of the heads. Models of `samples` are fitted on the head features of half of the samples. Models of
     both kinds predict all heads from the features of all samples. Models of `pairs` are fitted on half of the pairs and
-    predict all pairs; `pairs` is None if it is not asked for, and for methods not in `PAIR_METHODS`. Halves are rounded
-    down. Clusters are matched to those of the full fit, which for pairs is a fit to all pairs. The values are
-    percentages:
+    predict all pairs; `pairs` is None if it is not asked for, and for methods other than k-means and Gaussian mixtures.
+    Halves are rounded down. Clusters are matched to those of the full fit, which for pairs is a fit to all pairs. The
+    values are percentages:
       all_agree: heads (or pairs) to which all models give the same cluster. Guan et al. 2020, section 4, report this
         "proportion of input samples", but not whether heads, samples or pairs of both are meant; hence all three;
       pairwise: heads (or pairs) to which two models give the same cluster, mean over all pairs of models;
@@ -236,11 +237,11 @@ def measure_stability(
 def cluster_halves(
     features_by_sample: np.ndarray, labels: np.ndarray, *, models: int = MODELS, seed: int, k: int, **settings: Any
 ) -> tuple[list[np.ndarray], list[dict[str, list[float]]]]:
-    """Cluster heads on random halves of the samples; return (clusters, profiles), an entry for each half.
+    """Return (clusters, profiles) of heads clustered on random halves of the samples, an entry for each half.
 
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
-    models: the number of halves. seed: seed from which those of halves and fits are derived. k, settings: as in
-        `clustering.cluster_heads`.
+    models: the number of halves. seed: seed from which those of halves and fits are derived. k: number of clusters.
+    settings: `method`, `scale` and `restarts`, as in `clustering.cluster_heads`.
     clusters: for each half the cluster of each head, [head] int, matched to `labels`. profiles: for each half {"near",
     "special", "far": the share of attention of each cluster in this half}.
     Raises `InputError` for fewer than two samples.
