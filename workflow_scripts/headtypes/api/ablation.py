@@ -55,20 +55,20 @@ def ablated(
 
     model:      model in evaluation mode, on any device: a decoder or an encoder that the workflow supports.
     operations: {target: operation}. A target is a head, `layer-head` from 1, or a type of the partition; a head's own
-        operation goes before its type's. The number of an operation that draws is its seed. An operation of your own is
-        a function of attention [text, head, row, key], padding included, and of the slice of its query rows. The
-        function returns other attention of the same shape.
+        operation goes before its type's. An operation is named as in the configuration, such as `zero` or `resample 2`
+        (2 is the seed of the draw). It can also be a function of your own, of attention [text, head, row, key], padding
+        included, and of the slice of its query rows. The function returns other attention of the same shape.
     partition:  types of the model's heads (`reading.head_types`, `partitions.read_partition`).
     sentences:  for resample, drop_intra and drop_inter: a function that takes token ids and the attention mask (or
         None), both [sample, token], and returns the sentence of each token, [sample, token]. Sentence -1 is for special
         tokens and padding, 0 for a first text, and 1 upwards for sentences of a second text. These operations work on
         whole texts, not on steps with a cache.
-    reading:    one way to read the paper, as in the workflow, without uniform_over_padding.
+    reading:    one way to read the paper, as in the workflow; uniform_over_padding is refused.
     head_outputs: [layer, head, channel] mean outputs, for the operation mean.
 
     The ablation belongs to the model: calls from all threads are ablated. A second `with` on the model is refused, and
     so is a gradient through the heads. When the block is left, also through an exception, the model is as it was. A
-    call or a `generate` that has not ended by then ends with an error.
+    call or a `generate` that still runs when the block is left ends with an error.
 
     Raises `InputError` if an operation or a target does not exist or lacks an argument that it needs. A call of the
     model raises `InputError` if the heads cannot be ablated.
@@ -137,9 +137,9 @@ class _Call(Ablation):
         return self(number, layer)
 
     def groups_of(self, number: int, layer: Layer) -> list[SentencePairs]:
-        """Return the samples of a layer in groups; each sample has all of its keys, padding included.
+        """Return the samples of the forward pass as groups of equal length; here, padding counts as part of a sample.
 
-        Only the mask tells which keys are padding.
+        Only the mask of the layer tells which tokens are padding.
 
         number: number of the layer, from 0.
         layer:  queries, keys, values and mask of the layer.
@@ -164,7 +164,8 @@ class _Call(Ablation):
 class _Calls:
     """The hooks that run before and after each forward pass of an ablated model.
 
-    ablation:  function that makes the ablation of a forward pass from the sentences of its tokens.
+    ablation:  function that makes the ablation of a forward pass, from the [sample, token] sentences of its tokens or
+        None.
     sentences: function that returns the sentence of each token; None if no operation needs sentences.
     """
 
@@ -177,10 +178,10 @@ class _Calls:
         self.ends: list[RemovableHandle] = []
 
     def begin(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
-        """Return the arguments of a forward pass with the ablation added to them.
+        """Return (args, kwargs) of a forward pass, with the ablation added to kwargs as `forward`.
 
-        Returns None, for unchanged arguments, if an enclosing model has added the ablation. Raises `InputError` if the
-        call cannot be ablated: heads are being read, or the model is in training mode.
+        Returns None, which leaves the arguments as they are, if an enclosing model has added the ablation. Raises
+        `InputError` if the call cannot be ablated: heads are being read, or the model is in training mode.
         """
         if _call_of(kwargs) is not None:
             return None
@@ -210,7 +211,7 @@ class _Calls:
             check_layers(model, call.layers)
 
     def whole(self, generate: Callable, *args, **kwargs) -> Any:
-        """Return what a model generates, and raise `InputError` if some forward passes were not ablated.
+        """Return what a model generates; raise `InputError` if the `with` block was left before the last forward pass.
 
         generate: the model's own method, called with `args` and `kwargs`.
         """
@@ -232,10 +233,11 @@ class _Calls:
                 hook.remove()
 
     def _of_texts(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> np.ndarray | None:
-        """Return the sentence of each token, [sample, token].
+        """Return the sentence of each token of a forward pass, [sample, token], by the user's function.
 
-        Returns None if no operation needs sentences, or if the call has no token ids. Raises `InputError` if the user's
-        function returns anything else than whole numbers of this shape.
+        args, kwargs: arguments of the forward pass.
+        Returns None if no operation needs sentences, or if the forward pass has no token ids. Raises `InputError` if
+        the function's result is not of whole numbers, or not of the shape of the token ids.
         """
         if self._sentences is None:
             return None

@@ -84,7 +84,7 @@ def alone(model: PreTrainedModel) -> RLock:
 
 
 def tokens_of_longest(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, max_length: int | None) -> int:
-    """Return `max_length`, or by default the most tokens that both model and tokenizer take.
+    """Return `max_length`; if it is None, the number of tokens of the longest input that both model and tokenizer take.
 
     Raises `InputError` if `max_length` is larger than the model takes.
     """
@@ -112,7 +112,7 @@ def check_evaluation_mode(model: PreTrainedModel) -> None:
 def check_readable(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """Raise `InputError` if heads could not be read as the model computes them.
 
-    The reason is training mode, a learned prefix of peft, another model's tokenizer, or autocast.
+    Reasons are training mode, a learned prefix of peft, the tokenizer of another model, and autocast.
     """
     check_evaluation_mode(model)
     learned = getattr(model, "active_peft_config", None)

@@ -69,15 +69,15 @@ def read_heads(
 
     model:      model in evaluation mode, on any device; afterwards it is as before.
     texts:      list of texts, or list of pairs of texts that are read together, such as a question and its context.
-    kind:       kind of task, which says how long texts are cut (`encoding.encode_samples`).
+    kind:       kind of task, which decides how a text that is too long is cut (`encoding.encode_samples`).
     max_length: most tokens of a text, by default the most that model and tokenizer take.
     batch_tokens: most tokens of a batch.
     norms:      whether the features of norms are read as well (Kobayashi et al. 2020).
     analyses:   analyses of your own: subclasses of `HeadAnalysis` or, with parameters, instances of such classes.
 
     Returns the features, as the workflow stores them in `results/features/`; the id of a text is its number, from 0.
-    With analyses, returns (features, table of each analysis). A table has the columns layer, head, value, low and high,
-    as in `results/{analysis}/`.
+    With analyses, returns a tuple: the features, then a table for each analysis. A table has the columns layer, head,
+    value, low and high, as in `results/{analysis}/`.
 
     Raises `InputError` if the texts are no such list, the kind does not exist, or the model's heads cannot be read.
     """
@@ -117,9 +117,13 @@ def head_types(
     """Divide the heads into types by their distance features, and return the partition (Guan et al. 2020, section 4).
 
     features:    from `read_heads` or `distances.features.read_features`.
-    k, method, scale, restarts, seed: as in `clustering.cluster_heads`.
+    k:           number of types.
+    method:      way of clustering.
     distance_bins: number of bins of the distance features; a divisor of 64.
     first_token: whether the first token counts as `[CLS]` where no text has a `[CLS]`, as with most decoders.
+    scale:       whether each column of the features is brought to unit variance first.
+    restarts:    initialisations of which the best is kept.
+    seed:        of the initialisations; equal seeds give equal types.
     of:          whether heads are divided by weights or, if the features hold norms, by norms.
 
     Returns the type of each head: `partition.type_of` [layer, head]. `partition.heads_of("vertical")` lists the indices
@@ -182,11 +186,12 @@ def detect_heads(
     sequences:  number of random sequences; each is read once repeated and once, for the null, with shuffled tokens.
     length:     number of tokens of a random sequence before its repetition.
     least:      share of attention by which a head must exceed the null to count as detected.
+    seed:       of the random tokens.
     max_length: number of tokens of the longest input, by default the most that model and tokenizer take.
     batch_tokens: most tokens of a batch.
 
-    Returns a row for each detector, layer and head (from 0), as `detectors.results.detector_table` does. The other
-    columns are score, null, difference with its interval, p, corrected_p and detected.
+    Returns a row for each detector, layer and head (from 0), with the columns of `detectors.results.detector_table`.
+    Among them are score, null, difference with its interval (low, high), p, corrected_p and detected.
 
     Raises `InputError` if sequences of this length cannot be drawn, or the model's heads cannot be read.
     """

@@ -20,7 +20,10 @@ from headtypes.models.records import ModelRecord, write_model_record
 
 
 class _Given(threading.local):
-    """A holder of the argument `forward` of the model's current forward pass, with one value for each thread."""
+    """A holder of the keyword argument `forward` of a model's running call, with one value for each thread.
+
+    Whoever calls the model passes `forward`, through which our attention function reports or changes each layer.
+    """
 
     forward: Any = None
 
@@ -35,11 +38,11 @@ class _Given(threading.local):
 
 
 class _Attend:
-    """A callable that computes attention for one module by a registered function, and returns the outputs of the heads.
+    """A callable that computes one module's attention by a registered function, and returns the outputs of the heads.
 
     module: module of the model that computes attention.
     implementation: name under which the function is registered with Transformers' `AttentionInterface`.
-    given:  holder of the argument `forward`, which the callable adds to the function's arguments.
+    given:  holder of the keyword argument `forward`, which the callable passes on to the function.
     """
 
     def __init__(self, module: nn.Module, implementation: str, given: _Given):
@@ -105,7 +108,10 @@ def _gptj(module: nn.Module, attend: _Attend, query, key, value, attention_mask=
 
 
 def _stablelm(module: nn.Module, attend: _Attend, *args, **kwargs):
-    """Compute `StableLmAttention.forward` with the argument `forward`, which StableLM does not hand to its layers."""
+    """Return the result of the method `StableLmAttention.forward`, with `forward=...` added to its arguments.
+
+    StableLM does not hand this keyword argument of the model's call to its layers.
+    """
     return type(module).forward(module, *args, **kwargs, forward=attend.given.forward)
 
 
@@ -120,9 +126,10 @@ _OWN = {
 
 
 def computes_attention_itself(model: nn.Module) -> bool:
-    """Return whether a model has a method that `through_interface` must replace by another to reach the attention.
+    """Return whether a model has modules in which `through_interface` must replace a method.
 
-    Some families compute attention themselves, outside of Transformers' `AttentionInterface`.
+    In MPNet, Bloom, Falcon and GPT-J, modules compute attention outside of Transformers' `AttentionInterface`. In
+    StableLM, layers do not get the keyword argument `forward` of the model's call.
     """
     return any(type(module).__name__ in _OWN for module in model.modules())
 
@@ -164,7 +171,7 @@ _PROBE = "headtypes_probe"
 
 
 def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[str, Any]) -> None:
-    """Raise `InputError` if a layer's attention is more than `hook.Layer`, our own attention function, computes.
+    """Raise `InputError` if a layer's attention has a part that our own computation of attention (`hook.Layer`) lacks.
 
     module:    module that computes the layer's attention.
     mask:      mask that the module passes to its attention function; None for no mask.

@@ -46,9 +46,11 @@ logging.set_verbosity_error()
 class MissingHeadError(InputError):
     """An error: a model lacks the model head (output layer) that a task needs.
 
-    where:  subject of the message: the model.
-    why:    predicate of the message, beginning with `has no` in most cases.
-    remedy: advice to the user.
+    The message is "{where} {why}; {remedy}.".
+
+    where:  name of the model, such as `models.bert: ~/models/bert`.
+    why:    reason, such as `has no question-answering head in Transformers`.
+    remedy: advice to the user, such as `name another model`.
     """
 
     def __init__(self, where: str, why: str, remedy: str):
@@ -60,7 +62,7 @@ class Head(NamedTuple):
     """A kind of model head, which is the output layer for a task.
 
     auto:     class of Transformers that loads a model with this head, such as `AutoModelForMaskedLM`.
-    types:    {model type: class of Transformers} of all model types that have this head.
+    types:    {model type: name of its class in Transformers} of all model types that have this head.
     in_words: name of the head, for messages.
     pooled:   whether the head reads a single token of a sample, through a pooler if the model has one.
     """
@@ -157,7 +159,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
 def usable_precision(precision: str, what: str) -> str:
     """Return `precision`, or float32 in place of bfloat16 if the processor has no instructions for bfloat16.
 
-    A change of the precision is printed.
+    If the precision changes, a line is printed to the standard error.
 
     what: the work that needs the precision, such as a model's name, for the printed line.
     """
@@ -168,9 +170,9 @@ def usable_precision(precision: str, what: str) -> str:
 
 
 def _place_layers(record: ModelRecord, precision: str) -> dict[str, Any]:
-    """Return `from_pretrained` arguments that spread a model's layers over GPUs, memory and disk, and reserve the GPUs.
+    """Reserve GPUs, and return `from_pretrained` arguments that spread a model's layers over GPUs, memory and disk.
 
-    Returns {} for a model that lies in one place.
+    Returns {}, and reserves nothing, for a model without the config key `memory`.
     """
     memory = memory_limits(record.name)
     if memory is None:

@@ -27,9 +27,9 @@ _HEADLESS = ("conv", "linear_attention", "mamba", "mlp", "moe", "recurrent")
 
 
 def config_of(record: ModelRecord) -> PreTrainedConfig:
-    """Return the config of a fetched model, set so that outputs are computed in the plain way.
+    """Return the config of a fetched model, with special ways of computing outputs switched off.
 
-    Special attention kernels, computation in chunks and arithmetic with quantised weights are switched off.
+    Switched off are special attention kernels, computation in chunks and arithmetic with quantised weights.
     """
     config = AutoConfig.from_pretrained(**record.pretrained)
     # What a config.json names may be code from the Hub, or a package that not every machine has.
@@ -57,8 +57,7 @@ def body_of(model: PreTrainedModel) -> PreTrainedModel:
 def headed_layers(config: PreTrainedConfig) -> list[int]:
     """Return the indices, from 0, of the layers that have attention heads.
 
-    Only hybrid models have layers without attention. Results number a head's layer by its position in the returned
-    list.
+    All layers have heads, except in hybrid models. Results number a head's layer by its position in the returned list.
     """
     kinds = getattr(config, "layer_types", None) or [""] * config.num_hidden_layers
     return [layer for layer, kind in enumerate(kinds) if kind not in _HEADLESS]
@@ -101,7 +100,7 @@ def check_padding(config: PreTrainedConfig, where: str) -> None:
 def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase | None = None) -> int:
     """Return the number of tokens of the longest input that a model takes; 10**9 if nothing limits the model.
 
-    tokenizer: if given, the smaller one of the model's and the tokenizer's limits is returned.
+    tokenizer: if given, the smaller of the model's limit and the tokenizer's limit is returned.
     """
     positions = getattr(config, "max_position_embeddings", None) or 0
     # Where there is no limit, some say -1.

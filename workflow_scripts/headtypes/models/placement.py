@@ -71,8 +71,8 @@ def keep_to_gpus(number: int) -> list[TextIO]:
     """Reserve GPUs until the process ends, hide all other GPUs from CUDA, and return the open lock files.
 
     number: number of GPUs to reserve, or all if there are fewer.
-    Returns [] without a lock if there is no GPU, or if CUDA_VISIBLE_DEVICES already names at most `number` GPUs: a
-    cluster may give each job its own GPU under the same name.
+    Returns [], and locks nothing, if there is no GPU, or if CUDA_VISIBLE_DEVICES already names at most `number` GPUs. A
+    cluster may give each job its own GPU under the same name, so that locks by name would make jobs wait.
     """
     named = os.environ.get(VISIBLE)
     gpus = visible_gpus(named, sum(map(_opens, _nodes())))
@@ -110,7 +110,8 @@ _memory_of: dict[str, Mapping[str, float] | None] = {}
 def limit_memory(model: str, memory: Mapping[str, float] | None) -> None:
     """Store how many GB of a model's weights may lie in each place, for `memory_limits` to return.
 
-    memory: {"gpu" (each one) or "cpu": GB}; None for a model that fits into one place.
+    memory: {"gpu": GB on each GPU, "cpu": GB in the machine's memory}, either or both; None for a model that fits into
+        one place.
     """
     _memory_of[model] = memory
 
@@ -123,7 +124,8 @@ def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None
     """Return the number of GPUs that a model's weights need, at least 1.
 
     parameters: number of the model's parameters.
-    memory:     {"gpu" (each one) or "cpu": most GB of weights}. Without a limit for a GPU, the number is 1.
+    memory:     {"gpu": most GB of weights on each GPU, "cpu": most GB in the machine's memory}, either or both. Without
+        "gpu", the number is 1.
     """
     most = (memory or {}).get("gpu")
     return 1 if most is None else max(1, math.ceil(parameters * BYTES[precision] / (most * GB)))
@@ -132,7 +134,7 @@ def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None
 def device_of(model: "nn.Module") -> "torch.device":
     """Return the device on which a model, or one of its modules, begins to compute.
 
-    Weights that accelerate has moved to memory or disk are computed on another device than the one where they lie.
+    If accelerate has moved the weights to memory or disk, this device is not the one that holds them.
     """
     import torch
 
@@ -160,7 +162,7 @@ def weights_on_device(module: "nn.Module") -> Iterator[None]:
 def replace_method(stack: ExitStack, module: "nn.Module", name: str, value: Callable) -> None:
     """Replace the method `name` of one module by `value` until `stack` is closed.
 
-    Closing restores the method as it was, also a replacement that accelerate made before.
+    When `stack` is closed, the module gets back its method, or the replacement that accelerate had made before.
     """
     if name in vars(module):
         stack.callback(setattr, module, name, vars(module)[name])

@@ -114,8 +114,8 @@ def pretrained(folder: StrPath, gguf: str | None = None) -> dict[str, Any]:
     """Return keyword arguments with which `from_pretrained` of Transformers reads a model from local files alone.
 
     folder: folder of the model's files.
-    gguf:   name of a file in GGUF in the folder. The arguments then name a temporary folder that links to this file
-        alone.
+    gguf:   name of a file in GGUF in the folder. If given, the arguments name a temporary folder with a link to this
+        file, so that no other file of `folder` is read.
     """
     alone = folder if gguf is None else _folder_of(os.path.abspath(Path(folder, gguf)))
     arguments = {"pretrained_model_name_or_path": str(alone), "local_files_only": True, "trust_remote_code": False}
@@ -205,10 +205,11 @@ def read_model_record(path: StrPath) -> ModelRecord:
 
 
 def unavailable(key: str, repository: str, revision: str | None) -> str:
-    """Return the beginning of an error message: that a repository cannot be had from the Hub or the local cache.
+    """Return the beginning of an error message: that neither the Hub nor the local cache has a repository.
 
     key:        key in the configuration that names the repository, such as models.bert.source.hub.
     repository: id on the Hub.
+    revision:   commit, tag or branch, which the message names; None for the current main.
     """
     return f"{key}: {repository}{f' ({revision})' if revision else ''} cannot be had from the Hub or the local cache"
 

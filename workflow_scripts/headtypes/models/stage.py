@@ -6,10 +6,10 @@ from headtypes.core.stage import Plan, Result, given, stage
 
 @stage(calls="models.architectures:run")
 def fetch_model(plan: Plan, model: str) -> dict:
-    """Return the spec of the rule: {"model": name, "source": keys of the model's source in the configuration}.
+    """Return the spec of the rule `fetch_model`: {"model": name, "source": the model's `source` in the configuration}.
 
-    For a file in GGUF, source also has the version of the package that reads it. The SHA-256 of the weights and the
-    place of the layers are left out, because neither changes a result.
+    For a file in GGUF, "source" has a further key, reader: the version of the package `gguf`. The key sha256 of the
+    source and the model's key `memory` are left out, because neither changes a result.
     """
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
     source |= {"reader": version_of("gguf")} if source.get("gguf") else {}

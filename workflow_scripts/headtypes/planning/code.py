@@ -120,7 +120,7 @@ def _imported_files(file: Path, folder: Path) -> frozenset[Path]:
 
 @cache
 def _files_of(name: str, folder: Path) -> tuple[Path, ...]:
-    """Return the files of a module of our package: the module's own file and the `__init__.py` of each package above.
+    """Return the files of a module of our package: its own file and the `__init__.py` of each package that holds it.
 
     name:   dotted name of the module, or the path of the user's Python file, which is returned alone.
     folder: folder that holds our package.

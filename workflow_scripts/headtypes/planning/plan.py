@@ -118,7 +118,10 @@ class PartitionPlan:
 
 @dataclass(frozen=True)
 class AblationPlan:
-    """An evaluation of a model on its task, under one condition, one partition and one reading of the paper."""
+    """An evaluation of a model on its task, under one condition, one partition and one reading of the paper.
+
+    The name of the evaluation is that of the condition, followed by `@` and the name of a further reading, if any.
+    """
 
     model: str
     partition: str
@@ -202,9 +205,10 @@ def plan_of_files(files: Iterable[StrPath]) -> "Plan":
 
 
 class Plan:
-    """The selected entries of a configuration, and the entries of all results that the configuration asks for.
+    """A plan: the selected models, tasks and conditions of a configuration, and lists of all that jobs have to make.
 
-    Raises `ConfigError` if entries do not fit together.
+    Attributes such as `features` and `ablations` list the entries for which jobs write files. The constructor raises
+    `ConfigError` if entries of the configuration do not fit together.
     """
 
     def __init__(self, config: Config):
@@ -245,7 +249,7 @@ class Plan:
 
     @cached_property
     def features(self) -> list[FeaturePlan]:
-        """The pairs of a selected model and one of its tasks on which distance features are read."""
+        """The pairs of a selected model and one of its selected tasks on which distance features are read."""
         return [entry for entry in self.inputs if self.config.has_features(entry.task)]
 
     @cached_property
@@ -310,9 +314,9 @@ class Plan:
     def ablations(self) -> list[AblationPlan]:
         """The evaluations of each condition with each partition that has all types that the condition names.
 
-        A condition that names no type (the baseline) is evaluated with each partition that another condition is
-        evaluated with. If a reading in the section `readings` can change a condition, the condition is also evaluated
-        under that reading.
+        A condition that names no type, such as the baseline, is evaluated with each partition that another condition is
+        evaluated with. If one of the further `readings` in the configuration can change a condition, the condition is
+        also evaluated under that reading.
         """
         return [
             AblationPlan(partition.model, partition.name, condition, partition.task, reading)
@@ -329,12 +333,12 @@ class Plan:
 
     @cached_property
     def tabulated(self) -> list[AblationPlan]:
-        """The evaluations under the section `ablation` alone, which Tables 2 and 3 of Guan et al. 2020 show."""
+        """The evaluations that Tables 2 and 3 of Guan et al. 2020 show: those without one of the further `readings`."""
         return [ablation for ablation in self.ablations if ablation.reading is None]
 
     @cached_property
     def controlled(self) -> list[AblationPlan]:
-        """The evaluations that are repeated with random heads in place of the condition's heads."""
+        """The evaluations that are repeated with random heads in place of the heads that their condition changes."""
         return list(filter(self._is_controlled, self.ablations))
 
     def controlled_of(self, model: str, partition: str) -> list[AblationPlan]:
@@ -348,7 +352,7 @@ class Plan:
     def company(self) -> list[FeaturePlan]:
         """The pairs of a model and the task that the model answers, on which random sets of heads are ablated.
 
-        The list is empty if the configuration asks for no random sets.
+        The list is empty if `company.sets` in the configuration is 0.
         """
         asked = [entry for entry in self.inputs if self.config.models[entry.model].evaluate == entry.task]
         return asked if self.config.company.sets != 0 else []
@@ -362,9 +366,10 @@ class Plan:
 
     @cached_property
     def with_head_outputs(self) -> list:
-        """The entries of the plan that need the mean outputs of heads.
+        """The entries of the plan whose operation (mean) replaces a head's outputs by the head's mean output.
 
-        An entry is an `AblationPlan`, or for random sets of heads a `FeaturePlan`.
+        An entry is an `AblationPlan` or, if random sets of heads are ablated in this way, the `FeaturePlan` of these
+        sets.
         """
         ablations = [entry for entry in self.ablations if self.needs_head_outputs(entry.condition)]
         return [*ablations, *(self.company if self.company_needs_head_outputs else ())]
@@ -377,8 +382,8 @@ class Plan:
     def gradients(self) -> list[FeaturePlan]:
         """The pairs of a model and a task on which gradients of the model's loss are measured.
 
-        The tasks are texts, and the task that the model answers. If a model turns out to have no output layer for the
-        loss, the job writes a file without values.
+        The tasks are the model's texts, and the task that the model answers. If a model turns out to have no output
+        layer for the loss, the job writes a file without values.
         """
         return [
             entry
@@ -393,22 +398,22 @@ class Plan:
 
     @cached_property
     def detected(self) -> list[FeaturePlan]:
-        """The models whose heads are tested by detectors, each in a pair with `RANDOM_TOKENS` in place of a task."""
+        """The pairs of a model whose heads are tested by detectors, and `RANDOM_TOKENS` in place of a task."""
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
 
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
         """Return the partition of a model's heads on a task that pages show: the first one with four types.
 
-        Without a partition with four types, the first of all is returned; without any partition, None.
+        If no partition has four types, the first partition is returned; if there is no partition, None.
         """
         partitions = [partition for partition in self.partitions.values() if partition.of_task == (model, task)]
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
 
     def files_of(self, analysis: Analysis, model: str, partition: str | None = None, **others: str) -> list:
-        """Return the entries of the plan for which an analysis writes its main file, for one model on any task.
+        """Return the entries of the plan (pairs or partitions) of one model for which an analysis writes its main file.
 
         partition: name of the partition whose entries are returned, if the analysis writes a file for each partition.
-        others:    wildcards that are ignored.
+        others:    wildcards that are ignored, such as a task.
         """
         return [
             entry
@@ -417,9 +422,9 @@ class Plan:
         ]
 
     def left_out(self, model: str, partition: str) -> list[AblationPlan]:
-        """Return the evaluations of a partition, repeated with random heads, whose condition changes exactly one type.
+        """Return the evaluations with a partition whose condition changes exactly one type, and no single head.
 
-        Conditions that also change single heads are left out.
+        Only evaluations that are repeated with random heads are returned.
         """
         return [
             ablation
@@ -449,15 +454,15 @@ class Plan:
         return grouped
 
     def baseline(self, model: str, partition: str) -> AblationPlan | None:
-        """Return the evaluation of a model with a partition that changes no head; None if none is planned."""
+        """Return the planned evaluation of a model and partition whose condition changes no head; None without one."""
         ablations = self.ablations_of(model, partition)
         return next((ablation for ablation in ablations if not self.operations(ablation.condition)), None)
 
     def operations(self, condition: str) -> dict[str, str]:
         """Return {type or head: operation} of a condition, without operations that change nothing.
 
-        The operation `keep` is returned for a single head if the condition changes a type, since the head may be of
-        this type.
+        If the condition changes a type, the operation `keep` of a single head is returned, too, since the head may be
+        of this type.
         """
         named = self.config.conditions[condition]
         spared = any(named[type_] != "keep" for type_ in types_of(named))
@@ -468,12 +473,13 @@ class Plan:
         }
 
     def reading(self, condition: str, task: str | None = None) -> tuple[str, dict]:
-        """Return (name of the condition, {field: value} of the reading) of an evaluation.
+        """Return (name of the condition, {field of `Reading`: value}) of an evaluation.
 
-        The fields are those that can change an operation of the condition on a task of this kind.
+        Only fields that can change an operation of the condition are returned. With `task`, fields that mean nothing on
+        the task's kind are left out, too.
 
-        condition: name of the evaluation: a condition, or `condition@reading`.
-        task:      name of the task; without it, fields are kept whatever the task's kind.
+        condition: name of the evaluation: a condition, or `condition@reading` with the name of a further reading.
+        task:      name of the task.
         """
         condition, _, further = condition.partition(UNDER)
         without = self.kind_of(task).without_reading if task else ()

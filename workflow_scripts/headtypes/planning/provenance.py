@@ -27,7 +27,8 @@ _IDENTITY = ("hub", "package", "revision", "sha256", "weights", "split")
 def results_folder(path: StrPath) -> Path | None:
     """Return the innermost folder named `results` that holds a path; None if there is none.
 
-    Folders above may have this name, too. No folder inside has it, which `config.checks.check` ensures.
+    Folders above it may have this name, too. No folder of results has it, because `config.checks.check` refuses the
+    name.
     """
     return next((folder for folder in Path(path).parents if folder.name == RESULTS.name), None)
 
@@ -121,10 +122,10 @@ def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
 
 
 def wrong_weights(plan: Any, results: Path = RESULTS) -> dict[str, str]:
-    """Return {path of a model's record: message} of the models whose weights are not those of the configuration.
+    """Return {path of a model's record: message} of fetched models whose weights are not those of the configuration.
 
-    Such weights have another SHA-256 than the `sha256` that the configuration gives. A model that will be fetched again
-    is left out, because its job checks the weights.
+    The weights are wrong if their SHA-256 is not the `sha256` that the configuration gives. A model that will be
+    fetched again is left out, because its job checks the weights.
 
     plan:    a `headtypes.planning.plan.Plan`.
     results: folder of all results.

@@ -136,7 +136,7 @@ def gpus(plan: Plan, model: str, record: StrPath | None) -> int:
     """Return the number of GPUs that a job asks for.
 
     model:  name of the job's model.
-    record: path of the model's record; None if the job makes the model, which takes one GPU.
+    record: path of the model's record; None if the job fine-tunes or trains the model, for which the number is 1.
     """
     if record is None:
         return 1
@@ -152,9 +152,10 @@ def model_size(record: StrPath) -> ModelSize:
 
 
 def _tokens(plan: Plan, stage: Stage, inputs: Any) -> float:
-    """Return an estimate of the number of tokens that a job reads, from the size of its texts.
+    """Return an estimate of the number of tokens that a job reads, from the size in bytes of its texts.
 
-    Questions are read in overlapping windows; a token counts once for each window that holds it.
+    Questions are read in overlapping windows; a token counts once for each window that holds it. Detectors read random
+    tokens, whose number is a constant.
     """
     if stage.reads is None:
         return 4 * SEQUENCES * LENGTH

@@ -52,8 +52,9 @@ def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.
 
 
 class PlannedExamples(torch.utils.data.Dataset):
-    """A data set of windows with their targets, in a planned order; an example is the arguments of a model's `forward`.
+    """A data set whose items are a model's inputs: {argument of `forward`: value} for one window, in a planned order.
 
+    windows: windows of tokens.
     targets: [window, column] int targets, such as the first and the last token of an answer.
     target_names: arguments of `forward`, one for each column of targets.
     order:   [example] indices of windows.
@@ -77,7 +78,8 @@ class PlannedExamples(torch.utils.data.Dataset):
 def padding_collator(pad_token: int) -> Callable[[list[dict]], dict[str, torch.Tensor]]:
     """Return a function that makes a batch of examples, padded on the right so that positions of answers remain valid.
 
-    pad_token: id of the model's own padding token, by which a decoder's classification head finds the end of a text.
+    pad_token: id of the model's own padding token. A decoder's classification head finds the end of a text by this
+        token.
     """
 
     def collate(examples: list[dict]) -> dict[str, torch.Tensor]:
@@ -101,12 +103,12 @@ _WARMUP = 0.1
 def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, kind: str, **settings) -> None:
     """Fine-tune a fetched model on the training data of a task, and save the model with its tokenizer in `out_folder`.
 
-    rows:     training data of the task. Their labels, if any, become those of the saved model.
-    kind:     kind of task, which has to be one that models learn (`Kind.is_learned`).
+    rows:     training data of the task. If they have labels, the saved model's config gets the labels' names.
+    kind:     kind of task; only some kinds can be learned (`Kind.is_learned`).
     settings: fields of `FinetuningSettings`.
 
-    A run that was killed resumes from its last complete checkpoint, with the same result. Raises `InputError` if the
-    model takes too short inputs, does not load, or diverges.
+    A run that was killed resumes from its last complete checkpoint, with the same result. Raises `InputError` if
+    `max_seq_length` is larger than the model takes, or the model does not load or diverges.
     """
     chosen, learned = FinetuningSettings(**settings), KINDS[kind]
     if chosen.max_seq_length > record.max_length:
@@ -255,8 +257,8 @@ def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, 
 def _last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
     """Return the path of the last complete checkpoint of a run; None if no checkpoint is complete.
 
-    Trainer writes trainer_state.json last, so that a checkpoint whose state can be read is complete. All other
-    checkpoints are removed.
+    A checkpoint is complete if its trainer_state.json, which Trainer writes last, can be read. All other checkpoints
+    are removed.
 
     checkpoints: folder of checkpoints, which is emptied if it holds those of a run with another fingerprint.
     fingerprint: digest of everything that the run's result depends on.

@@ -45,7 +45,7 @@ _CLASSES = {
 def check(config: Config, models: Sequence[str], tasks: Sequence[str], results: Iterable[Result]) -> None:
     """Raise `ConfigError` if entries of a configuration contradict one another, or a file that they name is missing.
 
-    models, tasks: names of the selected models and tasks, whose files are looked for.
+    models, tasks: names of the selected models and tasks; only the files of these are looked for.
     results: declarations of all results that the workflow can write.
     """
     for checks in ((_names, _references), (_circles,), (_models, _partitions, _selection, _baseline)):
@@ -57,10 +57,9 @@ def check(config: Config, models: Sequence[str], tasks: Sequence[str], results: 
 
 
 def _names(config: Config) -> Mistakes:
-    """Yield (key, sentence) for each name of an entry that would give two results one path.
+    """Yield (key, sentence) for each entry whose name would give two results one path, or is `results`.
 
-    A name `results` is a mistake, too: `provenance.results_folder` takes the innermost folder of this name for the
-    folder of all results.
+    The innermost folder named `results` on a path is taken for the folder of all results (`provenance.results_folder`).
     """
     for registry in ("models", "tasks", "partitions", "conditions", "readings", "analyses"):
         seen: dict[str, str] = {}
@@ -202,10 +201,11 @@ def _baseline(config: Config) -> Mistakes:
 def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
     """Return the names of the conditions that are skipped because no partition has the types that they change.
 
-    A condition is skipped if it lacks only types of k = 4, and `select.conditions` is not given.
+    A condition is skipped if all types that it lacks are among the four of the paper (dense, diagonal, dense_vertical,
+    vertical), and the configuration gives no `select.conditions`.
 
     conditions: names of the selected conditions.
-    kinds:      the types of each partition.
+    kinds:      names of the types of each partition.
     Raises `ConfigError` if any other condition names types that no partition has together.
     """
     possible = list(dict.fromkeys(type_ for types in kinds for type_ in types))
@@ -308,9 +308,10 @@ def _analyses(config: Config, results: Iterable[Result]) -> Mistakes:
 
 
 def _same_files(task: str, source: TaskSource) -> Mistakes:
-    """Yield (key, sentence) for each file that a task names twice.
+    """Yield (key, sentence) for each key of a task's source that names the same file as another key.
 
-    A file may not serve for both learning and scoring: `file`, `training_file` and `test_file` must differ.
+    The keys `file`, `training_file` and `test_file` must name different files, so that no sentence serves for both
+    learning and scoring.
     """
     given = {part: path for part in ("file", "training_file", "test_file") if (path := getattr(source, part))}
     for one, other in combinations(given, 2):

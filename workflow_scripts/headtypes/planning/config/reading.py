@@ -76,7 +76,8 @@ def explained(error: ValidationError, raw: Any) -> ConfigError:
 def _key(problem: dict, raw: Any) -> str:
     """Return the key that an error of pydantic is about, joined as `a.b`.
 
-    problem: one entry of pydantic's list of errors. The marks that pydantic adds for branches of a union are left out.
+    problem: one item of pydantic's `errors()`. Its `loc` also names the branches of unions, which are left out of the
+        key.
     raw:     values that pydantic refused.
     """
     keys, here = [], raw
@@ -143,8 +144,9 @@ def laid_over(files: Iterable[StrPath], given: Mapping[str, Any] | None = None) 
     files: paths of YAML or JSON files, the lowest first.
     given: values of the option --config, which are laid over all files.
 
-    A key keeps the position of the file that has it first, so that naming an entry again moves no row of a table. A
-    `null` removes a section, a registry (a section whose keys are names, such as `models`) or an entry of a registry.
+    A key of several files keeps the position that it has in the first of them, which decides the order of rows in
+    tables. A `null` removes a section, a registry (a section whose keys are names, such as `models`) or an entry of a
+    registry.
 
     Raises `InputError` if a file is no YAML, or has a key twice or a key without a value. The same error is raised if
     `null` removes an entry that does not exist.

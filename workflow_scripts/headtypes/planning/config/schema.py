@@ -266,7 +266,7 @@ class Task(Strict):
 class Memory(Strict):
     """The most GB of a model's weights on each GPU and in memory, for a model that is larger than a device.
 
-    All other weights are read from disk, layer by layer. Activations need memory in addition.
+    The rest of the weights is read from disk, layer by layer. Activations need memory in addition.
     """
 
     gpu: PositiveFloat | None = None
@@ -415,7 +415,7 @@ Ablation = create_model(
 
 
 class Controls(Strict):
-    """The settings for controls: each condition is repeated on as many random heads of the same layers."""
+    """The settings for controls: each condition is repeated on equally many random heads of the same layers."""
 
     draws: NonNegativeInt = 20
     """Random draws of heads for each condition, 0 for none."""
@@ -473,9 +473,9 @@ class Probes(Strict):
 
 
 class GradientsSection(Strict):
-    """The settings for gradients of a model's own loss (Clark et al. 2019, section 3.2).
+    """The settings for gradients of a model's own loss by attention weights (Clark et al. 2019, section 3.2).
 
-    The gradients are by the attention to each kind of token.
+    The results are means of absolute gradients over the attention to each kind of token, such as `[SEP]`.
     """
 
     samples: NonNegativeInt = 200
@@ -490,10 +490,10 @@ class Detectors(Strict):
 
 
 class Tests(Strict):
-    """The families of tests: lists whose p-values are corrected together by Holm's procedure.
+    """The families of tests: lists of tests whose p-values are corrected together by Holm's procedure.
 
-    Everything outside these lists is described without p-values. Random sets of heads, and detectors, are families of
-    all heads of a model.
+    Each field is one family. Two further families, of all heads of a model, need no setting: random sets of heads, and
+    detectors. All other results are described without p-values.
     """
 
     claims: list[Literal["stated", "inferred", "from_table"]] = ["stated", "inferred", "from_table"]
@@ -515,7 +515,8 @@ class Compute(Strict):
 class Select(Strict):
     """The names of the models, tasks and conditions that are used; without a list, all of them are used.
 
-    The baseline is added to any list of conditions. An empty list of conditions leaves evaluation out.
+    A baseline, which is a condition that changes no head, is added to any list of conditions. An empty list of
+    conditions leaves evaluation out.
     """
 
     models: Annotated[list[PatternName], Field(min_length=1)] | None = None
@@ -575,7 +576,11 @@ class Config(Strict):
         return finetuned.base if finetuned else self.models[model].parent
 
     def family(self, model: str) -> str:
-        """Return the family of a model: the `family` of its most distant ancestor, or else that ancestor's name."""
+        """Return the family of a model.
+
+        If the model has a parent, the parent's family is returned; otherwise the key `family` of its entry, or without
+        this key its name.
+        """
         parent = self.parent(model)
         return self.family(parent) if parent else self.models[model].family or model
 
