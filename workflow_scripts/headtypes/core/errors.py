@@ -37,9 +37,9 @@ def told(beginning: str) -> Iterator[None]:
 
 
 def one_line(error: BaseException) -> str:
-    """Return an error's message as one line of at most 300 characters, without its final period.
+    """Return an error's message as one line without its final period; the line is cut after 300 characters.
 
-    An error without a message gives the name of its class.
+    Returns the name of the error's class if the error has no message.
     """
     return shortened(" ".join(str(error).split()).rstrip(".") or type(error).__name__)
 

@@ -112,7 +112,7 @@ def text_of(path: StrPath) -> str:
 
 
 def not_utf8(content: bytes, path: StrPath, line: int) -> InputError:
-    """Return the error for a user's file that is not UTF-8 text; the message differs for a packed file.
+    """Return the error that tells the user to save a file as UTF-8, or to unpack a file that contains NUL bytes.
 
     content: bytes of the file, or of one line; line: number of the line that is not UTF-8, from 1.
     """
@@ -189,7 +189,7 @@ def read_json_lines(path: StrPath) -> list[dict]:
 
 
 def numbered_objects(path: StrPath) -> Iterator[tuple[int, dict]]:
-    """Yield (line number from 1, object) for each line, not blank, of a file with one JSON object per line.
+    """Yield (line number from 1, object) for each line of a file of JSON objects; blank lines are skipped.
 
     Raises `InputError` with the number of a line that is no JSON object, and for a file without lines.
     """

@@ -54,9 +54,10 @@ def new_hdf5(path: StrPath, **options) -> Iterator[h5py.File]:
 
 
 def write_arrays(path: StrPath, result: Any, provenance: dict) -> None:
-    """Write one or several dataclasses and their provenance to an HDF5 file.
+    """Write one or several dataclass instances and their provenance to an HDF5 file.
 
-    result: a dataclass, or a list or mapping of dataclasses, each of which becomes a group.
+    result: an instance, or a list or mapping of instances. Each instance in a list or mapping becomes a group, whose
+        name is its index or key.
     provenance: stored as an attribute of the file, in JSON.
     Arrays, lists of texts and integers become data sets. Texts, truth values and mappings become attributes. None is
     left out. Texts in lists become bytes of equal length, since HDF5 has no checksum for texts of different lengths.

@@ -15,8 +15,8 @@ def arithmetic(precision: str) -> str:
     """Return the precision in which this machine computes a model: `precision`, or float32 instead of a slow bfloat16.
 
     bfloat16 becomes float32 if there is no GPU and the processor would only emulate bfloat16: an emulated step of
-    training took 7.3 times as long. Call `placement.keep_to_gpus` before this function, since PyTorch looks for GPUs
-    here.
+    training took 7.3 times as long. Call `placement.keep_to_gpus` before this function, since this function makes
+    PyTorch look for GPUs.
     """
     import torch
 

@@ -27,9 +27,10 @@ _WILDCARD = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Result:
-    """A result that one rule writes: the pattern of its paths, and the plan entries for which the result is made.
+    """A result that one rule writes: a file, or a file in each of some formats, for each of some plan entries.
 
-    A text after each field, in the code, explains the field.
+    Fields are the pattern of the paths, the rule's name, the function that selects the plan entries, and texts for the
+    documentation.
     """
 
     path: str
@@ -66,7 +67,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Stage:
-    """A rule of the workflow: its spec, the function that its jobs call, and what determines their memory and time."""
+    """A rule of the workflow: the function that returns its spec, the function that its jobs call, and its inputs.
+
+    Further fields say how often a job runs a model over which texts, which determines the job's memory and time.
+    """
 
     spec: Callable[..., dict]
     """From the plan and the rule's wildcards to the part of the configuration that the rule depends on."""
@@ -98,7 +102,9 @@ class Stage:
 
 
 def stage(computes: Computation | None = None, **named: Any) -> Callable[[Callable[..., dict]], Stage]:
-    """Return a decorator that turns the function of a rule's spec into a `Stage`; the function has the rule's name.
+    """Return a decorator that turns a function that returns a rule's spec into the `Stage` of the rule.
+
+    The decorated function has the rule's name.
 
     computes: what the rule's jobs do with a model, None for nothing; named: other fields of `Stage` by name.
     """
@@ -106,7 +112,7 @@ def stage(computes: Computation | None = None, **named: Any) -> Callable[[Callab
 
 
 def of_inputs_alone(rule: str, **named: Any) -> Stage:
-    """Return the `Stage` of a rule with an empty spec, such as that of most figures.
+    """Return the `Stage` of a rule whose jobs depend on input files alone, as most figures do; the spec is empty.
 
     rule: name of the rule; named: other fields of `Stage` by name.
     """

@@ -35,28 +35,26 @@ class Evidence:
 
     A unit is one question, article, segment or sentence.
 
-    own:   [unit] means of each unit's items, NaN for a unit without items.
-    sizes: [unit] number of items in each mean; by default one.
+    own:   [unit] mean of each unit's items, NaN for a unit without items.
+    sizes: [unit] number of items in each unit's mean; by default one.
     reach: lowest and highest mean that a unit can have; None without bounds.
-    value, pulls: another statistic of the units, to take the place of the mean, and how much each unit changes this
-        statistic, [unit] (`pulls_on`).
+    value, pulls: another statistic of the units that replaces the mean, and the result of `pulls_on` for this
+        statistic, [unit].
 
     The interval is Student's, corrected for skewness (Hall 1992, On the removal of skewness by transformation). Over 20
     units with log-normal effects, Student's own interval ends on the wrong side in 13 % of trials, the corrected one in
     4.6 %.
 
-    Some samples have few units that differ from the most frequent value: fewer than `FEWEST_UNITS`, and fewer than
-    half. Another sample may have units with values that these samples lack. For these samples, the interval's ends are
-    quantiles of means with random weights. The weights are over the units and one more unit, which has the lowest or
-    the highest value of `reach` (Gaffke 2005; for right and wrong answers, the bounds of Clopper and Pearson 1934).
-    Without `reach`, these samples have no interval.
+    `is_exact` is true if fewer than `FEWEST_UNITS` units, and fewer than half, differ from the most frequent value. If
+    `is_exact` is true, the interval's ends are quantiles of the means of the units and one more unit with random
+    weights. The unit that is added has the lowest or the highest value of `reach` (Gaffke 2005; for right and wrong
+    answers, the bounds of Clopper and Pearson 1934). If `is_exact` is true and `reach` is None, there is no interval.
 
     Attributes:
-    value: the mean, or the other statistic; number: number of units that have items.
-    is_exact: true if few units differ from the most frequent value, as above.
-    units: number of equally large units that count as much, (sum of sizes)^2 / sum of sizes^2. If `is_exact` is false,
-        `units` is at most the number of units that differ from the most frequent value. If `is_exact` is true and
-        `reach` is None, `units` is 0.
+    value: the mean, or the argument `value`; number: number of units that have items.
+    units: effective number of units, (sum of sizes)^2 / sum of sizes^2. If `is_exact` is false, `units` is at most the
+        number of units that differ from the most frequent value. If `is_exact` is true and `reach` is None, `units` is
+        0.
     """
 
     def __init__(
@@ -103,7 +101,7 @@ class Evidence:
         return max(low, self._reach[0]), min(high, self._reach[1])
 
     def tails(self, limit: float) -> tuple[float, float]:
-        """Return two one-sided p-values: of a true mean of at most `limit`, and of a true mean of at least `limit`."""
+        """Return the one-sided p-values of two hypotheses: the true mean is at most `limit`, or at least `limit`."""
         if self._draws is not None:
             at_most = (self._draws[0] <= limit + EQUAL).sum(), (self._draws[1] >= limit - EQUAL).sum()
             return tuple(float(1 + number) / (1 + _DRAWS) for number in at_most)
@@ -125,10 +123,10 @@ class Evidence:
 
 
 class Together:
-    """A sum of means, each with its own interval; the means share the probability of error equally.
+    """The evidence for a sum of means: an end of its interval is the sum of that end over the means' intervals.
 
-    This class serves sums in which hardly any unit differs in one mean, such as what a condition changes, while all
-    units differ in another mean.
+    The intervals of the means share the probability of error equally. This class serves a sum of two means, if hardly
+    any unit changes the first mean, such as what a condition changes, and all units differ in the second mean.
 
     parts: the evidence for each mean. Attributes: value, the sum; units, the smallest `units` of a part.
     """
@@ -142,7 +140,10 @@ class Together:
         return sum(low), sum(high)
 
     def tails(self, limit: float) -> tuple[float, float]:
-        """Return two one-sided p-values, to a ten-thousandth: of a true sum of at most, and of at least, `limit`."""
+        """Return the one-sided p-values of two hypotheses: the true sum is at most `limit`, or at least `limit`.
+
+        p-values are multiples of 0.0001.
+        """
         steps = range(1, _DRAWS)
         above = bisect_left(steps, True, key=lambda step: self.ends(2 * step / _DRAWS)[0] > limit + EQUAL)
         below = bisect_left(steps, True, key=lambda step: self.ends(2 * step / _DRAWS)[1] < limit - EQUAL)
@@ -152,7 +153,8 @@ class Together:
 def pulls_on(without: np.ndarray) -> np.ndarray:
     """Return how much each unit changes a statistic, [unit, ...], by the jackknife (Efron 1982).
 
-    without: [unit, ...] the statistic of all units but this one.
+    without: [unit, ...] the statistic of all other units. The change is (n - 1) / n times (mean of `without` -
+        `without`), for n units.
     """
     return (len(without) - 1) / len(without) * (without.mean(axis=0) - without)
 
@@ -162,8 +164,8 @@ class Measured:
     """A value with its interval and p-values, or the value alone.
 
     low, high: ends of the interval at 95 %, or at 99 % over fewer than `FEW_UNITS` units; NaN without an interval.
-    p_value:   function from a limit to the two-sided p-value that the truth is this limit; below 0.05 exactly if the
-        interval excludes the limit. None if there are no p-values.
+    p_value:   function from a limit to the two-sided p-value of the hypothesis that the true value equals the limit.
+        The p-value is below 0.05 exactly if the interval excludes the limit. None if there is no interval.
     over:      plural name of the units, such as articles; units: number of units, as in `Evidence`.
     """
 
@@ -188,9 +190,10 @@ class Measured:
 
         several: evidence for each mean; rank: 1 for the largest mean, -1 for the smallest; over: plural name of the
             units.
-        The largest estimate lies above the largest true mean. So each mean is judged by itself, at stricter levels.
-        By these levels, at least `rank` true means are above the lower end, and at most `rank - 1` above the upper end
-        (Benjamini and Heller 2008; Berger 1982 and Bonferroni for the smallest and the largest).
+        The largest of several estimates tends to lie above the largest true mean. So each mean is judged by itself, at
+        a stricter level. For a `rank` above 0, at least `rank` true means are then above the interval's lower end, and
+        at most `rank - 1` above its upper end (Benjamini and Heller 2008; Berger 1982 and Bonferroni for the smallest
+        and the largest).
         """
         above = rank if rank > 0 else len(several) + 1 + rank
         below = len(several) + 1 - above
@@ -232,11 +235,12 @@ class Measured:
 
     @classmethod
     def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":
-        """Return the difference of a value from its mean by chance, with the interval and the two-sided p-value of 0.
+        """Return a value less the mean of `chance`, with an interval and a p-value by permutation.
 
         chance: [permutation] the value on permuted data.
         The interval runs from `value` less the 97.5 % quantile of `chance` to `value` less the 2.5 % quantile. The
-        interval holds 0 if the p-value is 0.05 or more. The result's `p_value` is right for the limit 0 alone.
+        two-sided p-value is that of the hypothesis that the difference is 0, and `p_value` returns this p-value for any
+        limit. The interval holds 0 if the p-value is 0.05 or more.
         """
         low, high = value - np.quantile(chance, [1 - ALPHA / 2, ALPHA / 2])
         tails = ((1 + (sign * chance >= sign * value - EQUAL).sum()) / (1 + len(chance)) for sign in (1, -1))
@@ -249,9 +253,9 @@ class Measured:
 
     @property
     def decides(self) -> bool:
-        """True if the value can be told from a limit.
+        """True if a test of the value against a limit means anything.
 
-        False over fewer than `FEWEST_UNITS` units, or if the interval's ends are equal.
+        False for a value over fewer than `FEWEST_UNITS` units, or if the interval's ends are equal.
         """
         return self.units >= FEWEST_UNITS and self.low != self.high
 
@@ -278,9 +282,9 @@ def two_decimals(value: float) -> str:
 def mean_intervals(
     values: np.ndarray, *, sizes: np.ndarray | None = None, reach: tuple[float, float] | None = None
 ) -> Ends:
-    """Return the low and the high ends of intervals of means over questions, each [...].
+    """Return the low and the high ends of the intervals of `Evidence` for means over questions, each [...].
 
-    values: [..., question] sums over the items of each question.
+    values: [..., question] sum over the items of each question.
     sizes:  [question] number of items, such as tokens of a text; None for one item each.
     reach:  lowest and highest mean that a question can have; None without bounds.
     """
@@ -290,9 +294,9 @@ def mean_intervals(
 
 
 def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, float] | None = None) -> Ends:
-    """Return the low and the high ends of intervals of means over the items of all units, each [...].
+    """Return the low and the high ends of the intervals of `Evidence` for means over the items of all units.
 
-    An end is NaN where there is no interval.
+    Each array is [...], and NaN for a mean without an interval.
 
     sums, sizes: [unit, ...] sum and number of each unit's items; 0 for a unit without items, such as a sentence without
         some relation.
@@ -312,13 +316,14 @@ def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, flo
 def mean_over(values: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return means over the items of all questions, [...].
 
-    values: [..., question] sums over the items of each question; sizes: [question] number of items, None for one each.
+    values: [..., question] sum over the items of each question; sizes: [question] number of items of each question,
+        None for one item each.
     """
     return values.mean(axis=-1) if sizes is None else values.sum(axis=-1) / sizes.sum()
 
 
 def mean_of_known(values: np.ndarray) -> np.ndarray:
-    """Return means over the first axis without NaN, each number counting once; NaN where all numbers are NaN."""
+    """Return means over the first axis that leave NaN out; NaN where all numbers are NaN."""
     counted = (~np.isnan(values)).sum(axis=0)
     return np.where(counted, np.nansum(values, axis=0, dtype=float) / np.maximum(counted, 1), np.nan)
 
@@ -339,18 +344,19 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 
 def sign_tests(above: np.ndarray, units: np.ndarray | int) -> np.ndarray:
-    """Return one-sided p-values of the claim that more than half of all units have a property (sign test).
+    """Return one-sided p-values of the hypothesis that at most half of all units have a property (sign test).
 
-    above: number of observed units with the property; units: number of observed units.
+    above: number of observed units with the property; units: number of observed units. The result has the shape of
+        `above`.
     """
     return bdtrc(above - 1, units, 0.5)
 
 
 def _with_one_more(own: np.ndarray, sizes: np.ndarray, is_common: np.ndarray, reach: tuple[float, float]) -> Ends:
-    """Return randomly weighted means of units and one more unit, which is at the low or at the high end of `reach`.
+    """Return means of the units and one more unit, with weights drawn at random: two sorted arrays [draw].
 
+    The unit that is added is at the low end of `reach` in the first array, at the high end in the second.
     own, sizes: [unit] as in `Evidence`; is_common: [unit] whether the unit has the most frequent value.
-    Returns the means for the low and for the high end, each [draw] and sorted.
     """
     weights, same = _weights(), sizes[is_common]
     # Of many alike the weights add up to a gamma variable of as many.

@@ -93,8 +93,8 @@ def attention_scale() -> PowerNorm:
 def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, float]) -> None:
     """Draw the colour bar of attention into a figure.
 
-    image: what is drawn in the colours of `attention_scale`; box: left, bottom, width and height as shares of the
-        figure.
+    image: Matplotlib's image of attention in the colours of `attention_scale`; box: left, bottom, width and height of
+        the bar as shares of the figure.
     """
     bar = figure.colorbar(image, cax=figure.add_axes(box), orientation="horizontal", ticks=[0, 0.05, 0.2, 0.5, 1])
     bar.ax.set_xticklabels(["0", ".05", ".2", ".5", "1"])
@@ -104,7 +104,7 @@ def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, flo
 
 
 def layer_ticks(layers: int) -> list[int]:
-    """Return the layers that get a number at an axis, from 1: at most 12, the first one and layers at equal steps."""
+    """Return the layers whose numbers stand at an axis, from 1: layer 1, and at most 12 layers at equal steps."""
     step = -(-layers // _NUMBERED)
     return sorted({1, *range(step, layers + 1, step)})
 
@@ -118,8 +118,8 @@ def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict)
     """Write a figure as PDF or SVG, by the ending of `vector`, and to `png` at 300 dots per inch.
 
     provenance: stored as the description of both files.
-    Equal figures give equal bytes, since files hold no date and no random name. Standard error names letters that no
-    font of the machine has.
+    Equal figures give equal bytes, since files hold no date and no random name. A message on standard error names the
+    letters that no font of the machine has.
     """
     if isinstance(engine := figure.get_layout_engine(), ConstrainedLayoutEngine):
         figure.set_layout_engine(_RoundedLayout(**engine.get()))

@@ -60,7 +60,8 @@ class Column:
     name:   column of the data frame; label: heading; note: a longer explanation of the heading.
     is_number: whether values are sorted and aligned as numbers; digits: number of decimals; write: function from a
         value to its text, used instead of `digits`.
-    ends:   columns with the low and high end of each value's interval; between: format of the interval in Markdown.
+    ends:   names of the columns with the low and high end of each value's interval; between: format of the interval in
+        Markdown.
     heads:  whether the texts are names of heads, `layer-head` from 1.
     brief, brief_digits: heading and number of decimals in the short form of the table.
     after, below, verdict: columns used in the short form; their text follows the value, stands below the value, or
@@ -87,7 +88,7 @@ class Column:
         return self.is_number and self.write is None and self.ends is None
 
     def texts(self, values: pd.DataFrame) -> list[str]:
-        """Return the text of each value and its interval, [row]; "" for a missing value."""
+        """Return the text of each value of the column with its interval, [row]; "" for a missing value."""
         return [
             self._text(value, "", self.digits) + ("" if _is_missing(low, value) else self._interval(low, high))
             for value, low, high in zip(values[self.name], *self._ends(values), strict=False)
@@ -155,7 +156,7 @@ class Table:
     brief: names of the columns in the short form, empty for all; brief_rows: [row] true for rows of the short form,
         None for all.
     about: sentences for the reader; model: the model whose heads the table names, "" for none.
-    printed: names of the columns of the LaTeX table, which are those of the paper's own table.
+    printed: names of the columns of the LaTeX table, as in the paper that the analysis follows; empty for all.
     """
 
     title: str
@@ -176,9 +177,9 @@ class Table:
         return markdown_rows([column.label for column in columns], [column.is_plain_number for column in columns], rows)
 
     def latex(self) -> str:
-        """Return a LaTeX table (booktabs) of the columns `printed`, with the title as a comment.
+        """Return a LaTeX table (booktabs) of the columns `printed` and the rows `brief_rows`.
 
-        The rows are those of the short form.
+        The title is a comment in the first line.
         """
         columns, values = self._named(self.printed), self._rows_in_brief()
         texts = {column.brief or column.label: column.texts(values) for column in columns}
@@ -229,7 +230,7 @@ def plain(text: str) -> str:
 
 
 def markdown_table(table: pd.DataFrame) -> str:
-    """Return a data frame as a Markdown table: numbers right-aligned with two decimals, empty cells for NaN."""
+    """Return a data frame as a Markdown table: numbers right-aligned, floats with two decimals, NaN as empty cells."""
     aligned = [pd.api.types.is_numeric_dtype(table[column]) for column in table]
     return markdown_rows(table.columns, aligned, (map(_cell, row) for row in table.astype(object).to_numpy()))
 
@@ -263,9 +264,9 @@ def write_table(
 ) -> None:
     """Write a table as CSV, its page as Markdown and HTML, and tables for print as LaTeX.
 
-    outputs: {name: path} with the names csv, markdown, html and, if `printed` is not empty, tex.
+    outputs: {name: path}; the names are csv, markdown, html and, if `printed` is not empty, tex, each followed by
+        `ending`.
     page:    Markdown text of the page; provenance: record in the head of the HTML file.
-    ending:  end of each name in `outputs`, such as `csv` + ending.
     printed: the tables for print.
     """
     write_csv(outputs[f"csv{ending}"], table)
