@@ -24,7 +24,7 @@ Change = Callable[[Tensor, slice], Tensor]
 
 
 class Ablation:
-    """The hook of a batch that applies one operation to each head.
+    """A hook that applies one operation to each head while a model runs on one batch.
 
     operations: [layer, head] texts, as `operations.operation_of` reads them.
     sentences:  for each sample of the batch, the sentence number of each real token, [token]: -1 for a special token, 0
@@ -83,9 +83,9 @@ class AblatedHeads:
     """The heads of a layer that one operation is applied to, on samples of one length, without padding.
 
     ablation:  the hook of the batch.
-    number:    index of the layer; all_heads: the layer on these samples.
+    number:    index of the layer; all_heads: the layer with all its heads, on these samples.
     numbers:   indices of the heads that the operation is applied to, [head].
-    pairs:     the samples, with the pairs of their tokens.
+    pairs:     the samples, and which pairs of their tokens are within a sentence or between sentences.
     """
 
     ablation: Ablation
@@ -100,7 +100,7 @@ class AblatedHeads:
 
     @property
     def mean_outputs(self) -> Float[Tensor, "head 1 channel"]:
-        """The mean output of each head.
+        """The mean output of each head that the operation is applied to, from `Ablation.head_outputs`.
 
         Raises `InputError` if the mean outputs have another number of channels than the model's heads.
         """
@@ -153,8 +153,8 @@ class SentencePairs(Group):
     """Samples of one length, with the pairs of their tokens that are within a sentence, or between sentences.
 
     group:     the samples.
-    sentences: [token] sentence numbers for each sample of the batch, as in `Ablation`; a shorter array is filled with
-        -1 up to the length of the group, whose padding then counts.
+    sentences: [token] sentence numbers for each sample of the batch, as in `Ablation`. If the length of the group
+        includes padding, arrays are filled with -1, so that padding counts as special tokens.
     reading:   decides which tokens are of one sentence, and to which pairs special tokens belong.
     """
 
@@ -167,9 +167,9 @@ class SentencePairs(Group):
         self._special_tokens = reading.special_tokens
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
-        """Return true for the pairs of a query and a key that keep their attention, whatever the layer.
+        """Return true for the pairs of a query and a key that keep their attention; the same in every layer.
 
-        dropped: pairs that lose their attention, within sentences (intra) or between sentences (inter).
+        dropped: which pairs lose their attention: those within sentences (intra) or between sentences (inter).
         start, stop: range of the query rows, the end exclusive.
         """
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
@@ -188,13 +188,11 @@ class SentencePairs(Group):
     def drawn(
         self, mask: Bool[Tensor, "#sample 1 query key"] | None, *, seed: int, layer: int, heads: int
     ) -> Int[Tensor, "sample token head"]:
-        """Return the index of another token for each token and head, drawn at random.
+        """Return for each token and head the index of another token, drawn at random.
 
-        The other token is of the same kind, and the token may look at it.
-
-        Special tokens are one kind, tokens of sentences the other. Padding, and a token without another token to look
-        at, draw themselves. A draw depends on `seed`, `layer`, the head and the sample's sentences, and on nothing else
-        of the batch.
+        A token draws among the other tokens of its kind that the token may look at. Special tokens are one kind, tokens
+        of sentences the other kind. Padding, and a token that has no token to draw, get their own index. A draw depends
+        on `seed`, `layer`, the head and the sample's sentences, and on nothing else of the batch.
         mask: true where the layer lets a query see a key, None if a query sees every key; layer: number of the layer;
             heads: number of heads.
         """

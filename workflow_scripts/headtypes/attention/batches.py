@@ -56,8 +56,8 @@ def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
 
     lengths:      number of tokens of each sample.
     batch_tokens: most tokens of a batch, with padding; a single longer sample is a batch, too.
-    Samples of similar length go together. The longest come first, so that a batch that does not fit into memory fails
-    at once.
+    Samples of similar length are in one batch. The longest samples come first, so that a batch that does not fit into
+    memory fails at once.
     """
     order = np.argsort(-np.asarray(lengths), kind="stable")
     batches, start = [], 0
@@ -82,10 +82,11 @@ def pad(rows: Rows, fill: int, device: torch.device, length: int | None = None) 
 def model_inputs(
     input_ids: Rows, token_types: Rows | None, pad_token: int, device: torch.device, length: int | None = None
 ) -> dict[str, Tensor]:
-    """Return the keyword arguments of a forward pass: input_ids, attention_mask and, unless None, token_type_ids.
+    """Return the keyword arguments of a forward pass: input_ids, attention_mask and, with segments, token_type_ids.
 
-    input_ids, token_types: rows of token ids, and of segments, without padding; pad_token: id that fills `input_ids`.
-    length: number of tokens with padding; by default that of the longest input.
+    input_ids:   ids of each input's tokens, without padding; pad_token: id with which `input_ids` is padded.
+    token_types: segment of each token; None for a model without segments.
+    length:      number of tokens with padding; by default that of the longest input.
     Each argument is a tensor [input, token] int64.
     """
     inputs = {
@@ -108,7 +109,8 @@ def run_model(
 ) -> None:
     """Run a model over inputs, with one forward pass for each batch of `run_batches`.
 
-    input_ids, token_types: rows of the inputs, without padding; token_types is None for a model without segments.
+    input_ids, token_types: ids and segments of each input's tokens, without padding; token_types is None for a model
+        without segments.
     hook:   function that makes the hook of a batch; the hook is called with each layer of the batch's forward pass.
     finish: called with each batch, its hook, and the model's output. The function must do everything that can fail
         before it stores a result, since a batch that does not fit into memory is run again.
@@ -138,9 +140,10 @@ def run_batches(
 ) -> None:
     """Call a function with each batch of `plan_batches`, while the model's attention is open (`hook.open_attention`).
 
-    input_ids, token_types: rows of the inputs, without padding; token_types is None for a model without segments.
-    run_batch: called with each batch and the progress bar, which it updates. A batch that does not fit into the GPU's
-        memory comes again in halves, padded to the same length so that results stay the same.
+    input_ids, token_types: ids and segments of each input's tokens, without padding; token_types is None for a model
+        without segments.
+    run_batch: called with each batch and the progress bar, which `run_batch` has to update. A batch that does not fit
+        into the GPU's memory comes again in halves, padded to the same length so that results stay the same.
     batch_tokens: most tokens of a batch, with padding.
     what, unit: names of the work and of its inputs, for the progress bar; bar: a progress bar that several runs share.
     length:    tokens to which every input is padded; by default those of the longest input of its batch.
@@ -166,9 +169,9 @@ def run_batches(
 
 
 def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: str) -> None:
-    """Raise `InputError` with the name of the first head that has a wrong number; do nothing if all numbers are right.
+    """Raise `InputError` with the name of the first head for which `right` is false; do nothing if all are true.
 
-    right: false for a wrong number; what: the work, with model and task, for the message.
+    right: false for a number that cannot be right, such as NaN; what: the work, with model and task, for the message.
     fault: message about a head `{}`, such as `the attention of head {} is not finite`.
     """
     if not right.all():

@@ -133,9 +133,11 @@ class Layer:
         return (-self._above_sink(self._in_softmax(rows))).sigmoid()
 
     def renormalised(self, attention: Tensor, rows: slice) -> Float[Tensor, "batch head row key"]:
-        """Return rows of attention, scaled in place as if keys of weight zero had been masked before the softmax.
+        """Return attention divided in place by the sum of each row, as if zeros had been masked before the softmax.
 
-        attention: [batch, head, row, key], in which some weights have been set to zero; rows: slice of the query rows.
+        A row of zeros stays zero. In a layer with a sink, the sum includes the share that goes to no token.
+        attention: [batch, head, row, key], the rows `rows` alone, in which some weights have been set to zero.
+        rows: slice of the layer's query rows.
         """
         # A row that lost everything stays zero, and what goes to no token cannot be taken away.
         rest = attention.sum(-1, keepdim=True) + (0 if self.sink is None else self.to_none(rows))
@@ -239,8 +241,8 @@ def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
     """Run a model, call a hook with each of its layers, and return the model's output.
 
     model: its attention must be open (`open_attention`); inputs: keyword arguments of the forward pass.
-    Raises `InputError` if a layer's attention does not come through Transformers' interface, or is computed in another
-    way.
+    Raises `InputError` if a layer's attention does not come through Transformers' interface, or does more than `Layer`
+    computes.
     """
     forward = Forward(model, next(iter(inputs.values())).device, hook)
     output = model(**inputs, forward=forward)
@@ -367,7 +369,7 @@ def equal_lengths(lengths: Sequence[int], device: torch.device) -> list[Group]:
 
 
 class EntropySums:
-    """A function that sums x ln x, with 0 ln 0 = 0; on a CPU, every call reuses the same memory."""
+    """A function that sums x ln x over the last axis, with 0 ln 0 = 0; on a CPU, all calls use the same memory."""
 
     def __init__(self):
         self._memory = np.empty(0, np.float32)

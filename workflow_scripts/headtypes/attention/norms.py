@@ -63,9 +63,9 @@ def scale_rows(
 
 
 def _roots(model: PreTrainedModel) -> Iterator[Float[Tensor, "head channel root"]]:
-    """Yield for each layer a matrix R^T for each head, where the head's slice of the output projection is W_O^T = Q R.
+    """Yield for each layer the matrices R^T of its heads, from the QR decomposition W_O^T = Q R.
 
-    A value times R^T has the length that the output projection gives to the value.
+    W_O is the head's slice of the layer's output projection. A value v of the head has `||v R^T|| = ||v W_O||`.
     """
     _, heads = layers_and_heads(model)
     for number, layer in enumerate(probe_layers(model)):
@@ -99,7 +99,7 @@ class Probed:
     before:  the modules called between the previous attention layer and this one, each with the first tensor it read.
     readers: modules without submodules whose first tensor is the head outputs.
     written: output of the last module of `readers`, [1, token, width]; None if no module read the head outputs.
-    after:   first tensors of the modules that were called between this layer and the next attention layer.
+    after:   the first tensor that each module read, for modules called between this layer and the next attention layer.
     """
 
     outputs: Tensor
@@ -112,8 +112,8 @@ class Probed:
 def probe_layers(model: PreTrainedModel) -> list[Probed]:
     """Return each attention layer of a model as a `Probed`, from one run on three tokens with random head outputs.
 
-    No other tensor in the model equals random numbers, or numbers computed from them, by chance. The random numbers are
-    the same in each call.
+    Random head outputs show which modules read them, since no other tensor has the same numbers by chance. The random
+    numbers are the same in each call.
     """
     layers: list[Probed] = []
     called: list[tuple[nn.Module, Tensor]] = []
@@ -163,8 +163,8 @@ def _share_off(dtype: torch.dtype) -> float:
 class ResidualStream:
     """The residual stream that each attention layer of a model adds its output to, while the model runs.
 
-    A module before the layer reads the stream, and a module after the layer reads the stream with the layer's output
-    added. In models that add attention and feed-forward layers together, a module on either side reads the same stream.
+    The stream is what a module before the layer reads, if a module after the layer reads the stream plus the layer's
+    output. In models that add attention and feed-forward layers together, both modules read the same stream.
     Raises `InputError` if a layer's output is changed before it is added, by a norm for example.
     """
 
@@ -174,7 +174,7 @@ class ResidualStream:
 
     @property
     def latest(self) -> Float[Tensor, "batch token width"]:
-        """The residual stream before the layer whose attention is being computed, padding included."""
+        """The residual stream that the layer whose attention is being computed adds its output to, with padding."""
         return self._latest
 
     @contextmanager
@@ -192,11 +192,12 @@ class ResidualStream:
 
 
 def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
-    """Return the first module that reads the residual stream before a layer.
+    """Return the module whose input is the residual stream that an attention layer adds its output to.
 
     number: number of the layer, from 0, for the message; layer: the layer as `probe_layers` saw it.
-    Later modules may read the stream normalised. If layers without heads come before the layer, the stream differs a
-    little from that module's input.
+    The module is called before the layer. Its input plus the layer's output is what a module after the layer reads; in
+    models that add attention and feed-forward layers together, its input alone is. If several modules fit within
+    rounding errors, as after layers without heads, the module with the smallest error is returned, the first of equals.
     Raises `InputError` if the layer's output is changed before it is added, or added to something else.
     """
     written, nearest, least = layer.written, None, torch.inf

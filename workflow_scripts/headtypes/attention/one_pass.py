@@ -117,7 +117,8 @@ class AttentionReader:
     def finish(self, what: str) -> None:
         """Let each reducer keep its numbers of the batch, after the forward pass.
 
-        what: name of the work, for messages. Raises `InputError` if a reducer has a wrong number.
+        what: name of the work, for messages. Raises `InputError` if a reducer's `right` is false for a number, such as
+            NaN.
         """
         for reducer in self._reducers:
             check_heads(reducer.right(), what, reducer.fault)

@@ -17,7 +17,7 @@ _HEAD = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read those passages of the paper's section 5 that leave something open."""
+    """One way to read the passages of Guan et al. 2020, section 5, that leave something open."""
 
     # The configuration has these fields too, with these descriptions.
     sentences: Literal["splitter", "segments"] = field(
@@ -49,11 +49,12 @@ class Reading:
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation on heads.
+    """An operation that a condition applies to heads, such as `zero` or `temperature 2`.
 
     name:     name in the configuration; a number may follow the name.
     table:    number of the table of Guan et al. 2020 that has conditions with this operation.
-    change:   (heads, number as text) -> outputs of these `ablate.AblatedHeads`; None if heads stay as they are.
+    change:   function from an `ablate.AblatedHeads`, and the text of the number if there is one, to the new outputs of
+        the heads; None if heads stay as they are.
     number, takes: what may follow the name, as a regular expression and in words.
     draws:    whether the number is the seed of random draws.
     readings: fields of `Reading` that can change the operation's result.
@@ -170,7 +171,7 @@ def need_head_outputs(operations: Iterable[str]) -> bool:
 
 
 def table_of(operations: Iterable[str]) -> int:
-    """Return the number of the table of Guan et al. 2020, 2 or 3, that has a condition with these operations."""
+    """Return 3 if an operation is of table 3 of Guan et al. 2020, else 2, the table of all other operations."""
     return max((operation_of(operation).table for operation in operations), default=2)
 
 

@@ -106,7 +106,7 @@ class Reducer(Protocol):
     of: whether the reducer reads the weights of attention, or each token's share of the norms (`attention.norms`).
     reads_stream: whether the reducer reads the residual stream and what heads write into the stream (`Block.stream`,
         `Block.written`).
-    fault: message about a head `{}` that has a number which is not `right`.
+    fault: message about a head `{}` that has a number for which `right` is false.
     """
 
     reads_attention: bool = True
@@ -123,7 +123,7 @@ class Reducer(Protocol):
     def add(self, block: Block) -> None: ...
 
     def right(self) -> Bool[Tensor, "sample layer head ..."]:
-        """Return true for each number of the batch that can be right, such as a finite number.
+        """Return false for each number of the batch that cannot be right, such as NaN, and true for all others.
 
         The pass fails if one of the returned values is false.
         """
@@ -138,7 +138,8 @@ class PerSample(Reducer):
     """A reducer whose result is some numbers of each head on each sample, [sample, layer, head, *columns] float32.
 
     columns: shape of the numbers of one head on one sample; none for a single number.
-    Attribute `values`: numbers on the current batch, of the same shape, which `add` has to fill.
+    Attribute `values`: the numbers on the current batch's samples, [sample, layer, head, *columns]. The numbers are
+    zero at first, and `add` of a subclass has to fill the attribute.
     """
 
     def __init__(self, *columns: int):
@@ -192,7 +193,7 @@ class ListPerSample(Reducer):
 
 @dataclass(frozen=True)
 class Measurement:
-    """The part of one analysis in a pass that several analyses share (`one_pass.read_samples`).
+    """What one analysis needs from a pass that several analyses share (`one_pass.read_samples`): two functions.
 
     reducers: function (run, encoded, norms) -> the reducers that the analysis needs; empty if the analysis cannot read
         the model.

@@ -70,8 +70,8 @@ class SomeTokens:
 class _Answered(SomeTokens):
     """Base of classes that read a model's output for windows, batch by batch.
 
-    If `windows` has targets, a language model's tokens to predict are read. Otherwise, the classes of the model head
-    are read.
+    If `windows` has targets, the output is that of a language model, read at the tokens to predict. Otherwise, the
+    output is the logits of the model head's classes.
     kind: a key of `KINDS`; targets: right classes of each window, as `Kind.answer_targets` returns them, or None.
     """
 
@@ -123,13 +123,13 @@ class _Answered(SomeTokens):
 
 
 class Answers(_Answered):
-    """The answers of a model: values read from its output for each window.
+    """A reader of a model's answers, which takes some values for each window from the model's output.
 
     kind:     a key of `KINDS`; settings: values of the kind's `answer_keys`.
     targets:  right classes of each window, as `Kind.answer_targets` returns them; None if no loss is asked for.
-    Attribute `columns`: names of the values, those of `Kind.answer_columns`. For a language model, the values are the
-    sum of the cross entropies of the tokens to predict, in nats, and the number of these tokens. With targets, the last
-    value is `GOLD_LOSS`.
+    Attribute `columns`: names of the values. The names are those of `Kind.answer_columns`. A language model
+    has "loss" and "tokens": the summed cross entropy of the tokens to predict, in nats, and the number of these tokens.
+    With targets, `GOLD_LOSS` is the last name.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):
@@ -176,7 +176,7 @@ class Answers(_Answered):
 
 
 class AnswerLoss(_Answered):
-    """The mean cross entropy of each window's right answer, for gradients.
+    """The loss of which gradients are taken: the mean cross entropy of each window's right answer.
 
     kind: a key of `KINDS`; targets: [window, softmax] right classes of each window, as `Kind.answer_targets` returns
         them.

@@ -21,7 +21,7 @@ _MASKED = re.compile(r"_+|\[WORD\]")
 
 
 class Line(NamedTuple):
-    """A line of a file: its number, from 1, and its columns."""
+    """A line of a CoNLL-U or CoNLL-2012 file: its number in the file, from 1, and the texts of its columns."""
 
     number: int
     columns: list[str]
@@ -33,7 +33,7 @@ class SentenceLines:
 
     comments: (number of the line, from 1, text without `#`) for each comment.
     words:    one line for each word.
-    empty:    (number of words before it, line) for each empty node, a word that the sentence leaves out.
+    empty:    (number of words before the node, line) for each empty node, a word that the sentence leaves out.
     """
 
     comments: list[tuple[int, str]] = field(default_factory=list)
@@ -120,7 +120,7 @@ def column_values(block: SentenceLines, column: int) -> tuple[str, ...]:
 
 
 def word_forms(block: SentenceLines) -> tuple[str, ...]:
-    """Return the words of a sentence as written; `_` is an underscore here, and not a missing value."""
+    """Return the words of a sentence as written; a word `_` is an underscore, and not a missing value."""
     return tuple(columns[FORM] for _, columns in block.words)
 
 

@@ -27,7 +27,10 @@ def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list
 
 
 def sample_questions(rows: list, *, questions: int | str, seed: int | None) -> list:
-    """Return `questions` rows drawn without replacement, in their order; all rows for "all", or if `rows` has fewer."""
+    """Return `questions` rows drawn without replacement, in the order of `rows`.
+
+    Returns all rows for "all", which needs no seed, or if `rows` has no more than `questions`.
+    """
     return rows if questions == "all" else [rows[index] for index in _draw(len(rows), questions, seed)]
 
 
@@ -52,9 +55,10 @@ _BOUNDARY_MARK = re.compile("^(##|Ġ|▁)")
 def token_kinds(tokenizer) -> np.ndarray:
     """Return the kind of each token of the vocabulary, [token id] int8: 1, 2, ... in `SPECIAL_KINDS`, 0 for no kind.
 
-    `[CLS]` and `[SEP]` are the tokenizer's cls_token and sep_token. A missing cls_token is replaced by bos_token, and a
-    missing sep_token by eos_token, if the tokenizer adds the other token to a text. A token that is both counts as
-    `[CLS]`. A comma or period is a token of this character alone, apart from a mark of a word's boundary.
+    The kinds cls and sep are those of the tokenizer's cls_token and sep_token. Without a cls_token, bos_token is of the
+    kind cls, and without a sep_token, eos_token is of the kind sep, if the tokenizer adds bos_token or eos_token to
+    texts. A token that is cls and sep counts as cls. A comma or period is a token of this character alone, apart from a
+    mark of a word's boundary.
     """
     vocabulary = tokenizer.get_vocab()
     kinds = np.zeros(max(vocabulary.values()) + 1, dtype=np.int8)
@@ -107,8 +111,8 @@ def mask_words(
 ) -> Masked:
     """Return an input in which 15 % of the ordinary tokens are drawn and masked (Devlin et al. 2019, section 3.1).
 
-    At least one token is drawn if any is ordinary. Drawn tokens become `mask_token` (80 %) or any token of `vocabulary`
-    (10 %), or stay (10 %).
+    At least one token is drawn if any is ordinary. A drawn token becomes `mask_token` (with probability 0.8) or any
+    token of `vocabulary` (0.1), or stays (0.1).
     ordinary: [token] bool, true for tokens that can be drawn; mask_token: id of the mask token; vocabulary: ids of all
         tokens.
     """
@@ -129,7 +133,7 @@ _NO_ROOM = "sample {}: its question alone fills the model's {} tokens; leave the
 
 @dataclass(frozen=True)
 class Encoded:
-    """Encoded samples; each field has one entry per sample.
+    """Samples of a task as token ids; each field has one entry for each sample.
 
     input_ids:   token ids, special tokens included, without padding.
     token_types: segment of each token; None for a model without segments.

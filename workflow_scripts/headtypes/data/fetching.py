@@ -105,8 +105,8 @@ _READERS: dict[str, dict[str, Callable[[str], Any]]] = {
 def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
     """Return the data of a file, and their origin: a mapping with file, sha256, and revision (None).
 
-    form: form of the data (`Kind.form`): `json` gives the data of JSON, or a list of objects from `.jsonl` and
-        `.parquet`; `table` a DataFrame from TSV, CSV, JSONL or Parquet; `files` a list of the path alone.
+    form: form of the data (`Kind.form`). `json` gives parsed JSON, or a list of objects for `.jsonl` and `.parquet`.
+        `table` gives a DataFrame, from TSV, CSV, JSONL or Parquet. `files` gives the list [path], without reading.
     key:  the file's key in the configuration, for messages.
     Raises `InputError` if the file does not exist or cannot be read.
     """

@@ -7,7 +7,7 @@ from headtypes.core.errors import InputError, shortened
 
 
 def looked_in(path: str) -> str:
-    """Return the end of a message that a file is missing: the folder from which a relative path counts.
+    """Return how a message ends that a path is missing: with the folder from which a relative path counts, and advice.
 
     Returns "" for an absolute path.
     """

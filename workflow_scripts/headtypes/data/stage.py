@@ -27,7 +27,8 @@ SECTION = "Inputs and fine-tuned models"
 def fetched(rule: str, of: Callable, about: str, place: str, content: str) -> tuple[Result, ...]:
     """Return the two results of a rule that fetches data: the rows, and the record of their source.
 
-    of, about, content: fields of the results, as in `Result`; place: folder of both files below `results/sources`.
+    of, about: fields of both results, as in `Result`; content: a field of the rows alone.
+    place: folder of both files below `results/sources`.
     """
     declared = partial(Result, rule=rule, of=of, about=about, section=SECTION)
     path = f"results/sources/{place}/{{task}}"
@@ -110,9 +111,9 @@ def prepare_windows(plan: Plan, model: str, task: str) -> dict:
 
 
 def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "test"]) -> dict:
-    """Return the spec of a rule that fetches a part of a task's data: task, kind, source and columns.
+    """Return the spec of a rule that fetches a part of a task's data: the arguments of `fetching.fetch_task` by name.
 
-    The columns are those of a table, None for other data.
+    part: the rows that heads or models are evaluated on, those for fine-tuning, or a treebank's test sentences.
     """
     entry = plan.config.tasks[task]
     source, training = entry.source, part == "training"

@@ -90,7 +90,7 @@ class Metric:
     The table has a row for each question, pair or document. If the table has the column `SIZES`, numbers of tokens, the
     metric is the sum of `column` divided by the sum of `SIZES`.
 
-    name, unit:     name and unit of the metric in files.
+    name, unit:     name and unit of the metric in files; the unit is "%" or "nats per token".
     title, label:   the metric's name in a sentence, and as the header of a column.
     column:         name of the column.
     decimals:       number of decimals that are shown.
@@ -199,7 +199,7 @@ Scored = tuple[dict[str, str], "pd.DataFrame"]
 class Rows(list):
     """A list of rows of a task.
 
-    left_out: {description: number} of the entries of the data that became no row.
+    left_out: {description of some entries of the data: number of these entries}, for entries that became no row.
     """
 
     def __init__(self, rows: Iterable, left_out: Mapping[str, int]):
@@ -221,7 +221,7 @@ ID = DataColumn(None, "Column of the sample's id; without it, the row number.")
 
 
 def check_same(rows: Sequence, windows: Windows) -> None:
-    """Raise `InputError` unless the windows were built from these rows, which is told by the rows' ids."""
+    """Raise `InputError` unless the windows were built from rows with the ids of these rows, in this order."""
     if [row.id for row in rows] != windows.question_ids:
         raise InputError("The windows were built from other questions or pairs than these; build them again.")
 

@@ -23,8 +23,8 @@ _WIDE_SPACE = {code: " " for code in range(0x80, 0x3001) if chr(code).isspace()}
 class Windows:
     """Windows of a task's rows, in the order of rows, then of their position in a row.
 
-    Fields call the rows questions, and may hold questions, pairs or documents. A pair has one window, a document one
-    for each segment. Window `w` has the tokens offsets[w]:offsets[w + 1].
+    In names of fields, `question` is any row: a question, pair or document. A pair has one window, a document has one
+    window for each segment. Window `w` has the tokens offsets[w]:offsets[w + 1].
 
     input_ids: int32 [token].
     token_type_ids: int8 [token], or None for a model without segments.
@@ -33,9 +33,9 @@ class Windows:
         sentences are 0, 1, ...
     char_start, char_end: int32 [token], the token's first character in the second text, and the character after its
         last; -1 for a token outside of this text.
-    offsets: int64 [window + 1].
+    offsets: int64 [window + 1], index of each window's first token, and the number of all tokens.
     question: int32 [window], index into `question_ids`.
-    question_ids: [question].
+    question_ids: [question] text, the id of each row.
     targets: int32 [token], id of the token that a language model is to predict here, -1 for none; None for a task that
         needs no language model.
     """
@@ -145,9 +145,9 @@ def windows_of_pairs(
 def token_spans(encoding: Encoding, *texts: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of each token's text, [token] int, and the token's characters in this text, [token, 2] int.
 
-    Characters are given by the first one and the one after the last. Texts are numbered from 0; a special token has -1
-    and (-1, -1). White space around a token is not among its characters: it would belong to the preceding sentence and
-    begin answers.
+    A token's characters are given by the first character and the character after the last. Texts are numbered from 0; a
+    special token has the number -1 and the characters (-1, -1). White space around a token is left out, since white
+    space belongs to the preceding sentence and should begin no answer.
     """
     part = np.array([-1 if number is None else number for number in encoding.sequence_ids], int)
     spans = [
@@ -183,15 +183,15 @@ def sentence_of(offsets: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
     """Return the number of the sentence in which each token starts, [token] int32 from 0.
 
     offsets: [token] int, first character of each token; boundaries: [sentence, 2] int from `split_sentences`. A token
-        between two sentences is of the first sentence.
+        that starts between two sentences belongs to the first of them.
     """
     return np.maximum(np.searchsorted(boundaries[:, 0], offsets, side="right") - 1, 0).astype(np.int32)
 
 
 def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> tuple[list, Windows]:
-    """Return rows drawn at random with their windows, in their order.
+    """Return rows drawn at random, in the order of `rows`, and the windows of these rows.
 
-    questions: number of rows to draw; all rows are returned for "all", or if `rows` has no more.
+    questions: number of rows to draw; all rows are returned for "all", or if `rows` has no more than `questions`.
     """
     if questions == "all" or questions >= len(rows):
         return rows, windows

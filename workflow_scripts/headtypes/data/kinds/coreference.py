@@ -334,7 +334,7 @@ def _end_sentence(builder: _DocumentBuilder, lines: list[conllu.Line], path: str
 
 
 def _parse(lines: list[conllu.Line], path: str) -> tuple[str, ...] | None:
-    """Return each word's part of the bracketed parse of a sentence, such as `(NP*`; None if no word has one.
+    """Return each word's part of the bracketed parse of a sentence, such as `(NP*`; None without a parse.
 
     lines: one line for each word; path: the file, for messages.
     Raises `InputError` if the brackets do not end with the sentence.

@@ -92,10 +92,10 @@ class MultipleChoice(TableKind):
 
         rows: the questions; values: (loss in nats, number of tokens), each [choice] over the choices of all questions
             in order.
-        A choice's log-likelihood is the sum over its tokens, in nats. The normalised one is this sum divided by the
-        choice's number of characters (`acc_norm` of the Language Model Evaluation Harness). Among equal choices, the
-        first is taken. Columns of the table: id, answer, predicted and predicted_normalised (indices of choices, from
-        0), correct and correct_normalised (0 or 100), and log_likelihood of the right choice.
+        A choice's log-likelihood is the sum over its tokens, in nats. The normalised log-likelihood is this sum divided
+        by the choice's number of characters (`acc_norm` of the Language Model Evaluation Harness). The first of equally
+        likely choices is taken. Columns of the table: id, answer, predicted and predicted_normalised (indices of
+        choices, from 0), correct and correct_normalised (0 or 100), and log_likelihood of the right choice.
         """
         import numpy as np
         import pandas as pd
@@ -153,8 +153,8 @@ def build_choices(
 ) -> Windows:
     """Return each question with each of its choices, a space between them, encoded as one window.
 
-    max_length: most tokens of a window; a longer question loses its first tokens.
-    The windows stand by question, then by choice. Their targets are the tokens of the choice.
+    max_length: most tokens of a window; if a window would be longer, its question loses the first tokens.
+    Windows are sorted by question, then by choice. In each window, the tokens of the choice are those to predict.
     Raises `InputError` if a choice has no token, or leaves no room for a token of its question.
     """
     import numpy as np

@@ -106,9 +106,9 @@ class QuestionAnswering(Kind):
         return answer_positions(rows, windows)
 
     def training_targets(self, rows, windows):
-        """Return the first and last token of each window's answer, [window, 2] int64, and None for the names of labels.
+        """Return (targets [window, 2] int64, None): positions of the first and last token of each window's answer.
 
-        A window without the whole answer has 0 and 0, the position of `[CLS]`.
+        A window without the whole answer has 0 and 0, the position of `[CLS]`. None stands for the names of labels.
         """
         return answer_positions(rows, windows).clip(0), None
 
@@ -248,7 +248,7 @@ def build_windows(
 def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndarray:
     """Return the first and last token of each question's first answer in each window, [window, 2] int64.
 
-    Both are -1 if the window does not hold the whole answer.
+    Both positions are -1 if the window does not hold the whole answer.
     """
     import numpy as np
 
@@ -286,8 +286,8 @@ def best_spans(
     context_mask:      bool [window, token], true on the context, whose tokens follow each other.
     max_answer_length: most tokens of a span.
 
-    Among equal spans, the one that starts first is taken, then the one that ends first. Sums are in double precision,
-    to create no ties. Raises `InputError` if a logit of the context is not finite.
+    Among spans of equal sum, the span that starts first is taken, then the span that ends first. Sums are in float64,
+    so that rounding makes no sums equal. Raises `InputError` if a logit of the context is not finite.
     """
     import numpy as np
 

@@ -100,8 +100,8 @@ class SentencePair(TableKind):
     def training_targets(self, rows, windows):
         """Return the index of each pair's label among the sorted labels, [pair, 1] int64, and the sorted labels.
 
-        Labels are compared as text, since JSON may have 1 and "1". Raises `InputError` if two labels differ in case
-        alone.
+        Labels are sorted by value if all are whole numbers. The labels 1 and "1" are one label. Raises `InputError` if
+        two labels differ in case alone.
         """
         import numpy as np
 

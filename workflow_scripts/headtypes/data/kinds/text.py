@@ -191,7 +191,7 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
 
 
 def segments_of(document: Document) -> list[Sample]:
-    """Return the segments of a document as samples: paragraphs 2i and 2i + 1 for each i (Clark et al. 2019, section 3).
+    """Return a document's segments as samples: paragraphs 2i and 2i + 1, i from 0 (Clark et al. 2019, section 3).
 
     A segment is left out if one of its paragraphs has no letter, digit, punctuation mark or symbol, since tokenizers
     may drop all other characters.
@@ -213,7 +213,7 @@ def build_texts(
     """Return each segment of the documents encoded as a window, with the tokens to predict.
 
     max_length: most tokens of a window, special tokens included.
-    seed: seed of the words that are masked, together with the segment's id; None for a causal model, which predicts
+    seed: with the segment's id, the seed for drawing the words that are masked; None for a causal model, which predicts
         each next token.
     Raises `InputError` if no document has a segment.
     """
