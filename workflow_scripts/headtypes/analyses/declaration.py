@@ -207,10 +207,7 @@ def best_head(analysis: str, task: str, quantity: str, of_head: np.ndarray) -> M
 
 
 def ratio(total: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """Return `total / of` for each set of heads, [set]; NaN where `of` is 0.
-
-    total, of: [set] numbers.
-    """
+    """Return `total / of`, [set]: one quotient for each set of heads; NaN where `of` is 0."""
     import numpy as np
 
     return np.divide(total, of, out=np.full(len(total), np.nan), where=of > 0)
@@ -251,5 +248,5 @@ def words_of(plan: Plan, task: str) -> dict:
 
 
 def not_texts(plan: Plan) -> list:
-    """Return the plan's entries (model and task) whose samples are not texts, which `extract_features` reads."""
+    """Return the plan's entries (model and task) that `extract_features` reads: tasks whose samples are not texts."""
     return [entry for entry in plan.features if entry not in plan.texts]

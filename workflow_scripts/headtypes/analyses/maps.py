@@ -251,7 +251,10 @@ def map_examples(
 
 
 def choose_segment(encoded: Encoded, tokens: int) -> int:
-    """Return the index of the first segment with a [SEP] among its last `tokens` tokens but one; else 0."""
+    """Return the index of the first segment with a [SEP] among its last `tokens` tokens; 0 if there is none.
+
+    The very last token does not count.
+    """
     sep = 1 + SPECIAL_KINDS.index("sep")
     has_one = (index for index, kinds in enumerate(encoded.kinds) if (kinds[-tokens:-1] == sep).any())
     return next(has_one, 0)

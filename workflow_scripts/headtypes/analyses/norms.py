@@ -25,8 +25,8 @@ BY_NORMS = {name: f"{name}_by_norms" for name in SHARES}
 def compare_norms(plan: Plan, model: str, task: str) -> dict:
     """Return the spec: how features are read by weights and by norms, and the partitions that are compared.
 
-    `features` has the settings of reading for `weights` and `norms`. `divisions` has, for each method and number of
-    types by which heads were clustered twice, the name of the partition by `weights` and of the one by `norms`.
+    `features`: {"weights": settings, "norms": settings} of reading features. `divisions`: {method and number of types:
+    {"weights": name of a partition, "norms": name of a partition}}, for each way in which heads were clustered by both.
     """
     ways: dict[str, dict[str, str]] = defaultdict(dict)
     for partition in plan.clustered_on(model, task):

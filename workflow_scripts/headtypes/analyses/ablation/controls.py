@@ -21,7 +21,8 @@ class DropsOfDraws(NamedTuple):
     """Drops of one score under a condition, and under the same operations on random heads.
 
     metric: the name of the score in `METRICS`. own, low, high: the condition's drop, with its interval over questions.
-    draws: [draw] the drop under each draw of random heads. overlap: mean share of drawn heads that are the condition's.
+    draws: [draw] the drop under each draw of random heads. overlap: the share of the condition's heads that a draw
+        changes in the same way, mean over draws.
     """
 
     metric: str
@@ -41,8 +42,9 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
 
     The keys are:
       control_draws, control_questions: numbers of draws and questions.
-      control_overlap: the mean share of drawn heads that are the condition's.
-      control_drop_{metric}: for each metric the mean over draws, with _low and _high for the lowest and highest draw.
+      control_overlap: the share of the condition's heads that a draw changes in the same way, mean over draws.
+      control_drop_{metric}: for each metric the controls' mean drop over draws; with the ending _low or _high, the drop
+        of the lowest or highest draw.
       own_drop_{metric}: for each metric the condition's drop.
     """
     metrics, lost, own_lost, sizes = lost_answers(controls, scores, baseline)
@@ -64,9 +66,10 @@ def lost_answers(
     """Return (metrics, lost, own_lost, sizes): losses of a condition and its controls on the controls' questions.
 
     controls: scores of each draw of random heads and question. scores, baseline: scores of each question under the
-    condition and the baseline.
+        condition and the baseline.
     lost: [metric, draw, question] the loss under random heads, positive if worse. own_lost: [metric, question] the loss
-    under the condition. sizes: [question] number of tokens; None if every question counts once.
+        under the condition. sizes: [question] number of tokens over which a score is a sum; None if every question
+        counts once.
     """
     controls = controls.sort_values(["draw", "id"])
     draws, asked = controls["draw"].nunique(), controls["id"].unique()
@@ -116,9 +119,10 @@ def controls_figure(
 ) -> Figure:
     """Draw a row for each condition: its drop with the interval, and a bar of the drops under random heads.
 
-    drops: drops by condition, in the order of the rows. operations: {condition: {type or head: operation}}.
+    drops: drops by condition, in the order of the rows. operations: {condition: {type or head: operation}}. partition:
+        the types; a condition on one type has the colour of the type.
     The bar goes from the lowest to the highest drop of a draw of random heads. At the right of a row stands the share
-    of the random heads that are the condition's.
+    of the condition's heads that a draw changes in the same way.
     """
     styles = type_styles(partition.types)
     figure = Figure(figsize=(PAGE, _AROUND + _ROW * len(drops)))

@@ -270,9 +270,9 @@ def evaluate_controls(
     head_outputs: mean outputs of heads, [layer, head, channel], for the operations that need them.
     condition: its name, for messages. operations: {type or head: operation}. settings: fields of `Settings`.
     draws: how many times heads are drawn; more draws do not change the first ones.
-    questions: how many of the rows are drawn at random, or "all". seed: of both.
-    Returns a row for each draw and question, with the columns draw (from 0), the columns of a condition's own scores,
-    and overlap. overlap is the share of the condition's heads that the draw changes in the same way.
+    questions: how many of the rows are drawn at random, or "all". seed: of the draws of heads and of rows.
+    The table has a row for each draw and question, with the columns draw (from 0), the columns of a condition's own
+    scores, and overlap. overlap is the share of the condition's heads that the draw changes in the same way.
     """
     by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
     rows, windows = draw_part(rows, windows, questions, seed)

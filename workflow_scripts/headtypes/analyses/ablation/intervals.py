@@ -24,7 +24,7 @@ class Scored:
 
         scores: {condition: a table with a row of scores for each question}. metric: the name of the score.
         by_article: whether articles are the units, if they are known. Questions about one article are not independent,
-            so that intervals over questions decide nothing there.
+            so that intervals over questions cannot be trusted there.
         Raises `InputError` if a score is NaN or infinite.
         """
         first = next(iter(scores.values()))
@@ -44,11 +44,12 @@ class Scored:
     def sum(self, weights: Mapping[str, float], baseline: str | None = None) -> Measured:
         """Return the weighted sum of the conditions' mean scores, with its interval.
 
-        weights: {condition: weight}. baseline: the baseline's name, if the sum has to do with it.
-        The interval counts only units that differ in what is compared. The baseline's part is therefore taken by
-        itself: for "95 percent of the baseline is left", units count whose drop differs from the drops of other units.
-        If all drops differ, but hardly any answers of one condition, since nearly all are lost, each condition is taken
-        by itself.
+        weights: {condition: weight}. baseline: the baseline's name, or None.
+        An interval is reliable if enough units differ in the quantity compared. If `weights` has the baseline, the sum
+        is divided in two: the drops from the baseline, and the rest of the baseline's weight. For "95 percent of the
+        baseline is left", the units counted are then units with different drops. If all drops differ, but hardly any
+        scores under one condition, since nearly all answers are lost, each condition has an interval of its own, and
+        the intervals are added.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())
@@ -79,8 +80,8 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
 
     The table has one row for each condition, in the order given. Its columns are condition and, for each metric:
       {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
-      {metric}_low_by_article, {metric}_high_by_article: its interval over articles;
-      drop_{metric} and the same four: the loss from the baseline, in points.
+      {metric}_low_by_article, {metric}_high_by_article: the mean's interval over articles;
+      drop_{metric}: the loss from the baseline, in points, with intervals under the same four endings.
     Values are NaN without a baseline or articles, and over too few questions or articles. The F1 of sentence pairs has
     no columns, since it is no mean over pairs.
     """
@@ -106,8 +107,9 @@ def differences(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     scores: {condition: a table with a row of scores for each question}.
     The table has one row for each metric and ordered pair of conditions, with the columns metric, condition, other,
-    difference, low, high and over. difference: the other's mean less the condition's, or the reverse where lower is
-    better. low, high: its interval, over articles if these are known. over: the units, such as `articles`.
+    difference, low, high and over. difference: the mean score of `other` less the mean score of `condition`, or the
+    reverse for a metric of which lower values are better. low, high: the difference's interval, over articles if these
+    are known. over: the name of the units of the interval, such as `articles`.
     """
     rows = []
     for metric in metrics_in(next(iter(scores.values()))):

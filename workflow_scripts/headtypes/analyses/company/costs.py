@@ -55,9 +55,9 @@ def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
     """Return one effect of each head, fitted to the losses of sets (heads that are left out together).
 
     away: [set, head] bool, heads that a set lacks. lost: [set] how much worse the model is without the set's heads.
-    If each set lacks heads of a layer, the effects of the layer sum to zero. An effect is then how much more a head
-    costs than other heads of its layer. Ridge is used if there are few sets. Raises `InputError` if all sets lose the
-    same.
+    If every set lacks heads of a layer, the effects of the layer sum to zero: an effect is how much more a head costs
+        than the layer's heads do on average. Ridge is used if there are few sets. Raises `InputError` if all sets lose
+        the same.
     """
     if np.ptp(lost) < 1e-12:
         raise InputError("All sets of heads lose the same, so that no head costs more than another.")
@@ -85,8 +85,9 @@ def _decomposed(away: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.ndarray) -> np.ndarray:
-    """Return for each penalty of ridge the R2 of sets that are held out, one of ten parts at a time; [penalty].
+    """Return for each penalty of ridge the R2 of sets to which no effects are fitted, [penalty].
 
+    The sets are divided into ten parts; effects are fitted to nine parts and predict the losses of the tenth, in turn.
     away: [set, head] heads that a set lacks. lost: [set] the losses of the sets.
     """
     fold = np.arange(len(lost)) % _FOLDS
@@ -116,14 +117,14 @@ def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
       layer, head: from 0. away: number of sets that lack the head.
       cost: nats of the loss (of a token, for texts). standard_error: of the cost, over sets. low, high: the cost's 95 %
         interval over questions or, if these are known, articles.
-      p: two-sided over sets, of a cost of zero. p_holm: p corrected for all heads.
+      p: two-sided p-value, over sets, of the hypothesis that the cost is zero. p_holm: p corrected for all heads.
       cost_{metric}, cost_{metric}_error: cost in each other metric, in points, and its standard error.
-    fit: a dictionary with the keys
-      sets: number of sets. units: number of questions. away: mean number of heads that a set lacks. penalty: of ridge;
-        0 for least squares.
-      whole, set_cost: by metric, the value with all heads, and the mean loss of a set. r2, held_out: by metric, the
-        adjusted R2, and the R2 of sets that are not fitted. halves: by metric, the correlation of the costs of two
-        halves of the sets.
+    fit: a dictionary (`results.FIT`) with the keys
+      sets: number of sets. units: number of questions. away: mean number of heads that a set lacks. penalty: the
+        penalty of ridge; 0 for least squares.
+      whole, set_cost: {metric: the score with all heads} and {metric: the mean loss of a set}. r2, held_out: {metric:
+        the adjusted R2} and {metric: the R2 of sets that are not fitted}. halves: {metric: the correlation of the costs
+        from one half of the sets with the costs from the other half}.
       half: number of heads that explain half of what costs explain. pair: the dictionary of `largest_pair`.
     """
     sets, *shape = company.away.shape
@@ -185,8 +186,8 @@ def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
 def heads_for_half(fit: Fit) -> int:
     """Return the number of heads, the costliest first, that explain half of what all costs explain.
 
-    The costs explain a part of the variance of the losses of sets; what chance adds to the squares of costs is
-    subtracted.
+    A head explains the losses of sets in proportion to the square of its cost. The squares of the standard errors,
+    which chance adds, are subtracted from the sum of the squares.
     """
     # What chance adds to a square is the square of its standard error.
     squares = np.sort(fit.effects**2)[::-1]
@@ -195,14 +196,14 @@ def heads_for_half(fit: Fit) -> int:
 
 
 def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> dict:
-    """Return the two heads whose common absence costs most beyond the sum of their costs, by standard errors.
+    """Return the two heads whose common absence costs most, in standard errors, beyond the sum of their costs.
 
     away, lost, fit: as `fit_sets` takes and returns them. seed: of the permutations.
-    Pairs are of the 24 heads whose costs differ most from 0, by standard errors, and at least three sets lack both
-    heads. The keys are heads (two indices), sets (number that lack both), effect (in nats), standard_error, and p. p is
-    the probability of an effect as large among all these pairs. For p, the part of the losses that costs do not explain
-    is permuted over sets (Freedman and Lane 1983). Without a pair that can be tested, heads is empty, sets is 0, and
-    the rest is None.
+    Pairs are compared of the 24 heads whose costs differ most from 0, in standard errors, if at least three sets lack
+    both heads. The keys are heads (two indices), sets (number that lack both), effect (cost beyond the sum of both
+    costs, in nats), standard_error, and p. p is the probability that chance gives any of the compared pairs an effect
+    as large. For p, the part of the losses that costs do not explain is permuted over sets (Freedman and Lane 1983).
+    Without a pair that can be tested, heads is empty, sets is 0, and the rest is None.
     """
     some = np.sort(np.argsort(-np.abs(fit.effects / fit.errors), kind="stable")[:_PAIRED])
     one, other = (some[index] for index in np.triu_indices(len(some), 1))
@@ -246,15 +247,16 @@ _BLOCK = 500
 
 
 def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.ndarray]], *, seed: int) -> pd.DataFrame:
-    """Return a comparison of labels of heads, such as types, and of numbers of heads, with costs; a row for each.
+    """Return a table that compares labels of heads, such as types, and numbers of heads with the costs; a row for each.
 
     costs: [layer, head]. families: {family: {label: [layer, head]}}, of booleans (heads that have the label) or numbers
         (NaN for none). seed: of the permutations.
     The columns are family, label, heads (number of heads with the label or a number), statistic and p.
     statistic: for a label, how much more its heads cost than all heads of their layer, on average; for a number, the
-      rank correlation with costs within layers.
-    p: two-sided, for all labels of a family at once (Westfall and Young 1993). p is how often permutations of heads
-      within layers give any statistic of the family as large a value, in its own standard deviations.
+        rank correlation with costs within layers.
+    p: two-sided, for all labels of a family at once (Westfall and Young 1993). Statistics are divided by their standard
+        deviations under permutations of heads within layers. p is the share of permutations in which the largest
+        statistic of the family is at least as large as the given one.
     """
     names, vectors, counts = [], [], []
     ranked = _ranks(costs)
@@ -315,9 +317,9 @@ def families_of(
 ) -> dict[str, dict[str, np.ndarray]]:
     """Return {family: {label: [layer, head]}}: a family of types for each partition, and one of all numbers.
 
-    `compare_labels` compares these families with costs.
-
-    columns: {name: the number of each head, layer by layer}; near, special and far of the first partition are added.
+    `compare_labels` compares these families with costs. Labels of types are booleans (heads of the type).
+    columns: {name: a number for each head, layer by layer}. The family of numbers has these columns and the first
+        partition's shares of attention near, special and far.
     shape: (layers, heads of a layer).
     """
     types = {

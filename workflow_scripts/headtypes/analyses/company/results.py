@@ -22,7 +22,7 @@ class Company:
     scores: [set, unit, metric] scores without each set. whole: [unit, metric] scores with all heads.
     sizes: [unit] tokens over which scores are sums; 1 for units other than documents.
     units: ids of the units. articles: names of the units' articles, empty if none are known.
-    made: JSON of everything that was evaluated, but for the number of sets.
+    made: JSON that identifies settings, code and input files of the scores, all but the number of sets.
     """
 
     away: Bool[np.ndarray, "set layer head"]

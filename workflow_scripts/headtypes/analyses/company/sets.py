@@ -60,10 +60,10 @@ def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | Non
 
 
 def _round(layers: int, heads: int, per_layer: int, share: int, seed: list[int]) -> np.ndarray:
-    """Return sets of heads, [set, layer, head] bool, in which each head of the model is once.
+    """Return sets of heads, [set, layer, head] bool; each head of the model is in at least one set.
 
-    Some heads are twice in them if `per_layer`, the heads of a layer in a set, does not divide a layer. share: a set
-    has heads of one in `share` layers.
+    Some heads are in two sets if the number of heads of a layer is no multiple of `per_layer`.
+    per_layer: heads of a layer in a set. share: one in how many layers gives heads to a set.
     """
     rng, hands = np.random.default_rng(seed), ceil(heads / per_layer)
     away = np.zeros((share * hands, layers, heads), bool)
@@ -104,8 +104,8 @@ def evaluate_company(
         None for one in twelve. seed: of sets and questions. operation: what is done to the heads of a set, such as
         `zero`.
     questions: how many of the rows are drawn at random, or "all". settings: fields of `ablation.evaluation.Settings`.
-    made: JSON of everything that is evaluated. earlier: scores that are not computed again if they have the same
-        `made`.
+    made: JSON that identifies settings, code and input files. earlier: scores of an earlier run; they are used again if
+        their `made` is the same.
     """
     away = draw_sets(record.layers, record.heads, sets=sets, per_layer=per_layer, seed=seed)
     known = earlier if earlier is not None and earlier.made == made else None
@@ -157,8 +157,9 @@ def _values(scores: pd.DataFrame, metrics: list[str]) -> np.ndarray:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """Run the rule `evaluate_company`, from where an earlier job stopped.
+    """Run the rule `evaluate_company` as a job of Snakemake, and go on where an earlier job stopped.
 
+    inputs, outputs: the rule's files, by name. spec: keyword arguments of `evaluate_company`, and the kind of the task.
     Scores are kept outside of the results, in a file that no rule declares, so that Snakemake does not delete the file.
     """
     rows, windows = read_rows(inputs.questions, spec["kind"]), read_windows(inputs.windows)

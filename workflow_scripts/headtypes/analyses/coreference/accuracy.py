@@ -177,7 +177,7 @@ def nearest_other(anaphor: Anaphor, mentions: Sequence[Reference]) -> Reference 
 
 
 def chance(anaphor: Anaphor) -> float:
-    """Return the probability that a head word drawn among those of the candidates is that of an antecedent."""
+    """Return the probability that a head word drawn among the candidates' head words is that of an antecedent."""
     return len(anaphor.antecedents) / len(anaphor.candidate_heads)
 
 
@@ -216,11 +216,12 @@ read_coreference = table_reader("holds no accuracies at antecedents", dict.fromk
 
 @dataclass(frozen=True)
 class MentionSums:
-    """The sums of scores behind each row of the table of `measure_coreference`, but for rows of single heads.
+    """The sums of scores over each document's mentions, for each row of the table of `measure_coreference`.
 
+    Rows of single heads are left out.
     system, candidates, type, chosen: [row] the columns of the table that name the row.
     right: [document, row] the sum of the scores of a document's mentions; a score is 1 for an antecedent that is found,
-        or a probability for `chance`. mentions: [document, row] the number of these mentions.
+        0 for one that is missed, or a probability for `chance`. mentions: [document, row] the number of these mentions.
     """
 
     system: Annotated[list[str], Stored(dimension="row")]
@@ -260,12 +261,13 @@ def measure_coreference(
       candidates: the words among which a head's guess is taken: `words`, `words_before` or `mentions`; for baselines
         `mentions`.
       type: `all`, or a type of mention: `pronoun`, `proper` or `nominal`.
-      chosen: `documents`, the best of all documents, as in the paper; or `halves`: of the documents of even and odd
-        index, each is scored with the choice of the other. Empty if nothing is chosen.
+      chosen: `documents` if the best head is chosen and scored on all documents, as in the paper; `halves` if the head
+        for documents of even index is chosen on documents of odd index, and the reverse. Empty if nothing is chosen.
       layer, head: from 0; empty for baselines, and if halves choose differently.
-      mentions, documents: their numbers.
+      mentions, documents: how many mentions are scored, and the number of their documents.
       accuracy, low, high: in percent, with the interval over documents; a single head has no interval.
-      above_{baseline}, and _low, _high: of the best head minus that baseline, for each of `COMPARED`.
+      above_{baseline}: the best head's accuracy minus the baseline's, in points, for `nearest`, `head_match` and
+        `rules`; with the ending _low or _high, an end of the difference's interval.
     Raises `InputError` if the guesses are not of these documents.
     """
     rows, baselines, document = _rows(documents, guesses)
@@ -389,8 +391,9 @@ def _best(right: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row:
     """Return the row of the best head, which is chosen on some mentions and scored on other mentions.
 
     right: [mention, head] whether a guess is right. heads: (layer, head) of each head.
-    folds: pairs (choosing, scored) of [mention] bool, the mentions to choose by and the mentions to score. Scores are
-        NaN if there are none to choose by. names: system, candidates, type and chosen of the row.
+    folds: pairs (choosing, scored) of [mention] bool, the mentions to choose by and the mentions to score. Scored
+        mentions have NaN if their fold has no mentions to choose by. names: system, candidates, type and chosen of the
+        row.
     """
     scores, best = np.full(len(right), np.nan), []
     for choosing, scored in folds:
@@ -402,9 +405,10 @@ def _best(right: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row:
 
 
 def by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sums of the scores of each document and their numbers, [document, row] each.
+    """Return (sums, numbers), [document, row] each: the sum and the number of the scores of a document's mentions.
 
-    values: [mention, row], NaN for no score. document: [mention] the index of the mention's document.
+    values: [mention, row] scores, NaN for no score. document: [mention] the index of the mention's document. Only
+        documents with mentions have an entry.
     """
     names, unit = np.unique(document, return_inverse=True)
     sums, sizes = np.zeros((2, len(names), values.shape[1]))

@@ -38,8 +38,8 @@ def _head_rows(path: StrPath, candidates: str) -> Any:
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
     """Yield a dictionary for the best head on each type of mention and set of candidates.
 
-    path: the table of accuracies. The keys are layer, head, at (the type of mention and the candidates, in words),
-    value (the accuracy in percent) and above (None).
+    task: not used. path: the CSV file that `measure_coreference` writes. The keys include layer, head, at (the type of
+        mention and the candidates, in words), value (the accuracy in percent) and above (None).
     """
     from headtypes.analyses.coreference.accuracy import read_coreference
 

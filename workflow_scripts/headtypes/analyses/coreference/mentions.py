@@ -33,8 +33,8 @@ def head_by_parse(parse: Sequence[str], xpos: Sequence[str], start: int, stop: i
     """Return the head word of the words [start, stop) of a sentence, counted from 0, by its parse tree.
 
     parse: a piece for each word of the sentence, such as `(NP*` and `*)`. xpos: parts of speech of the Penn Treebank.
-    Rules for noun phrases (Collins 1999, appendix A) choose a child of the constituent of these words or, without one,
-    one of the largest constituents among them; and again a child of the chosen one, until it is a word.
+    The largest constituents within the words are taken as children of one noun phrase. Rules for noun phrases (Collins
+    1999, appendix A) choose one child, then a child of the chosen child, and so on down to a word.
     """
     return _head(_Phrase("NP", start, stop, list(_largest(_tree(parse, xpos), start, stop))))
 
@@ -254,7 +254,7 @@ class AntecedentGuesses:
     part: [mention] the part of each mention. mention: [mention, 2] the mention's first and last word in the part.
     guess: [mention, layer, head, candidates] a word of the part, -1 for none. The candidates are all other words, the
         words before, and head words of earlier mentions.
-    All are counted from 0.
+    Documents, parts and words are indices from 0.
     """
 
     document: Int32[np.ndarray, " part"]

@@ -12,7 +12,11 @@ from headtypes.core.stage import Plan, Result, given, stage
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """Return the atlas's columns: the detectors that detect each head, and its score by each detector in percent."""
+    """Return the atlas's columns on detectors, as a list of `Column`.
+
+    The first column has the names of the detectors that detect each head; one column for each detector has scores in
+    percent. task: a name for labels. path: the CSV file that `measure_detectors` writes.
+    """
     import pandas as pd
 
     from headtypes.analyses.detectors.results import read_detector_table
@@ -32,7 +36,11 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield for sets of heads mean, smallest and largest score by each detector, and the number of detected heads."""
+    """Yield `Measure`s of sets of heads, for each detector: mean, smallest and largest score, and number detected.
+
+    The last is the number of the set's heads that the detector detects. task: a name for `Measure`. path: the CSV file
+    that `measure_detectors` writes. types, seed: not used.
+    """
     from headtypes.analyses.detectors.results import read_detector_table
 
     for detector, rows in read_detector_table(path).groupby("detector", sort=False):

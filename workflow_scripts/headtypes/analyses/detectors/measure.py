@@ -85,13 +85,15 @@ Scores = dict[str, tuple[Float32[np.ndarray, "sequence layer head"], Float32[np.
 class Targets(PerSample):
     """A reducer, run with a model, of the scores of detectors and of the same scores under their nulls.
 
+    The model reads random sequences: first all `x x`, then all `x y` (`Sequences`).
     The result is {detector: (score, score under its null)}, as in `measure_detectors`, [sequence, layer, head] each.
 
-    A[s, t] is the attention of token s to token t, and n the length of half a sequence. Means are kept over rows s.
-    Over the second half: A[s, s - n + 1], A[s, s - n], and A[s, t] for every t. If the first half is repeated, s - n is
-    the earlier occurrence of token s, and s - n + 1 the token after this occurrence.
-    Over the n rows in the middle, for which all of these are random tokens: A[s, s + offset], offsets -(n // 2) to n //
-    2.
+    A[s, t] is the attention of token s to token t, and n the length of `x`. Scores and nulls are means over rows s:
+      induction, duplicate: A[s, s - n + 1] and A[s, s - n], over the second half; the score is the mean on `x x`, the
+        null the mean on `x y`.
+      first: A[s, 0] over the second half of `x y`; the null is the largest mean of A[s, t] for another t.
+      previous, next: A[s, s - 1] and A[s, s + 1], over the n rows in the middle of `x y`; the null is the largest mean
+        of A[s, s + offset] for another offset from -(n // 2) to n // 2. All of these tokens are random.
     """
 
     def __init__(self, sequences: Sequences):
@@ -164,9 +166,10 @@ def measure_detectors(
     previous, next: score: A[s, s - 1], A[s, s + 1]; null: the strongest of the other offsets up to n // 2, 0 among
         them. Means over the n middle tokens of `x y`. `next` is left out where no token looks ahead.
     first: A[s, 0]; null: the strongest of the other places. Means over the second half of `x y`.
-    duplicate, induction: A[s, s - n] (Wang et al. 2023), the attention to the earlier occurrence of the token, and
-        A[s, s - n + 1] (Olsson et al. 2022), to the token after it. Means over the second half of `x x`; null: over
-        that of `x y`.
+    duplicate: A[s, s - n] (Wang et al. 2023), the attention to the earlier occurrence of the token. The score is the
+        mean over the second half of `x x`, the null the mean over the second half of `x y`.
+    induction: A[s, s - n + 1] (Olsson et al. 2022), the attention to the token after the earlier occurrence. Score and
+        null are means as for duplicate.
     Raises `InputError` if sequences of this length cannot be drawn, and if attention is not finite.
     """
     run = ModelOnTask(record, task="random tokens", precision=precision, batch_tokens=batch_tokens)

@@ -116,11 +116,12 @@ class Buckets:
         return places, _one_hot_kinds(pad(self._tokens, (0, 1)).gather(1, places))
 
     def _edges(self, start: int, stop: int) -> tuple[Tensor, Tensor]:
-        """Return the last queries before the distance to a special token changes its column.
+        """Return (last, exists), [sample, 1, edge, token] each: queries around the changes of a special token's column.
 
-        From the first query to the last, the columns are the bins from the last to the first, self, and the bins from
-        the first to the last. The queries are [sample, 1, edge, token] int64, counted from `start`. The second array
-        tells whether each query lies between `start` and `stop`.
+        As the query rises, the column of its distance to the token runs through the bins from the last to the first,
+        self, and the bins from the first to the last. Edges are the bounds of these columns. last: int64, the last
+        query before an edge among the queries from `start` to before `stop`, counted from `start`. exists: whether
+        there is one.
         """
         least = -(-torch.arange(1 + FINE_BINS, device=self._tokens.device) * self._tokens.shape[1] // FINE_BINS)
         least = least.clamp_min_(1)
@@ -141,10 +142,11 @@ def _columns(length: int, device: torch.device) -> Tensor:
 
 
 class _InSlices:
-    """Sums of attention, or of norms, by key - query and by special token, which are filled some query rows at a time.
+    """Sums of attention, or of norms, over query rows: by key - query, and by special token.
 
-    zeros: zeros [sample, head, key]. block: the first block of the samples. buckets: the columns of the samples'
-        tokens.
+    Query rows are added block by block.
+    zeros: a tensor of zeros, [sample, head, key], for the sums of each key. block: the first block of the samples.
+        buckets: the columns of the samples' tokens.
     """
 
     def __init__(self, zeros: Tensor, block: Block, buckets: Buckets):
@@ -179,8 +181,8 @@ class _InSlices:
 class _AtOnce:
     """Sums of attention by key - query and by special token, as in `_InSlices`, without a copy of the weights.
 
-    The memory of the weights must have zeros behind their rows. All keys are summed by distance, in one reading of the
-    weights. Then the part of the special tokens, which are few, is subtracted.
+    `block.memory`, which holds the weights, must have zeros behind each row. All keys are summed by distance, in one
+    reading of the weights. Then the part of the special tokens, which are few, is subtracted.
     """
 
     def __init__(self, zeros: Tensor, block: Block, buckets: Buckets):

@@ -17,9 +17,11 @@ def per_pair(path: StrPath) -> Any:
 
 
 def per_set(task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> Iterator:
-    """Yield mean divergences, in nats: of two heads of the set, and of a head of the set and another head of each type.
+    """Yield `Measure`s of sets of heads: mean divergences, in nats, by weights and, if they were read, by norms.
 
-    path: the file of divergences. types: {type: its heads, [head] bool}.
+    The mean is over all pairs of heads of the set or, for each type, over pairs of a head of the set and another head
+    of the type. task: a name for `Measure`. path: the file of divergences. types: {type: its heads, [head] bool}. seed:
+    not used.
     """
     import numpy as np
 

@@ -38,8 +38,9 @@ _UNIT = 2.0**-30
 class KeptLayers:
     """A hook that keeps the queries and keys of all layers of a batch, and leaves the model as it is.
 
-    A hook is called by each layer in the place of its attention. lengths: the lengths of the vectors that each token
-    hands over, with which norms are compared; they are kept in the place of values. None to compare weights alone.
+    A hook is called by each layer in the place of its attention. lengths: a function that returns the lengths of the
+    vectors that tokens hand over through each head, for norms; the lengths are kept in the place of values. None if
+    weights alone are compared.
     """
 
     def __init__(self, lengths: KeyLengths | None = None):
@@ -93,7 +94,8 @@ def compare_heads(
     """Return the Jensen-Shannon divergence of all pairs of heads, summed over the rows of a batch, in nats; float64.
 
     layers: all layers of a model, on one batch of samples. lengths: tokens of each sample. entropy_sums: a function for
-        sums of p ln p. norms: whether shares of norms are compared, for which `KeptLayers` has kept lengths.
+        sums of p ln p. norms: whether shares of norms are compared; the values of `layers` must then be lengths
+        (`KeptLayers`).
     The diagonal is NaN for a head that is not finite, else 0.
     """
     heads = sum(layer.query.shape[1] for layer in layers)
@@ -118,7 +120,7 @@ def _rows_of_heads(
 
 
 def _smoothed(layer: Layer, rows: slice, norms: bool, with_none: bool) -> Float[Tensor, "head row key"]:
-    """Return the attention of one sample, mixed with a little attention that is spread evenly over all visible keys.
+    """Return the attention of one sample, of which a share `SMOOTHING` is spread evenly over all visible keys.
 
     rows: the queries. norms: whether shares of norms are returned instead of weights.
     with_none: whether the share that goes to no token follows as one more key, so that all rows sum to one.
@@ -139,8 +141,8 @@ def _smoothed(layer: Layer, rows: slice, norms: bool, with_none: bool) -> Float[
 def _add_pairs(total: Tensor, rows: Float[Tensor, "head row key"], entropy_sums: EntropySums) -> None:
     """Add the divergences of some rows to `total`, [head, head]; entries (a, b) with b before a are left out or wrong.
 
-    The divergence of p and q is (sum of p ln 2kp + sum of q ln 2kq - sum of (p + q) ln k(p + q)) / 2 for any k. Half
-    the length as k brings the logarithms near zero, where float32 rounds less.
+    The divergence of p and q is (sum of p ln 2kp + sum of q ln 2kq - sum of (p + q) ln k(p + q)) / 2 for any k. With
+    half the number of keys as k, the logarithms are near zero, where float32 rounds less.
     """
     half = rows.shape[-1] / 2
     rows = rows * half

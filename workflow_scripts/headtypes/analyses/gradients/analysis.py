@@ -32,10 +32,11 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield mean, smallest and largest gradient of a set's heads, for each kind of token.
+    """Yield `Measure`s of sets of heads: mean, smallest and largest gradient, for each kind of token.
 
-    path: the table of gradients. Each head's gradient is divided by the mean over the heads of its layer, all kinds
-    together.
+    Each head's gradient is divided by the mean over the heads of its layer, all kinds of token together. Nothing is
+    yielded if no gradients were measured. task: a name for `Measure`. path: the CSV file of `Gradients.table`. types,
+    seed: not used.
     """
     import numpy as np
 

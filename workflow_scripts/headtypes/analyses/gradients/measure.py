@@ -41,7 +41,7 @@ NOT_COUNTED = -1
 
 
 class Loss(Protocol):
-    """The loss of a model on each of its inputs, whose gradients are read; a protocol of several losses.
+    """The loss of a model on each of its inputs, whose gradients are read: the protocol of classes such as `NextToken`.
 
     name: name of the loss in the table. input_ids, token_types: token ids and token types of each input.
     kinds: for each input the kind of each token, [token]: 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3 for
@@ -255,10 +255,10 @@ def gradients_by_kind(
 class AttentionGradients:
     """A hook of a batch that changes no attention, and reads the attention's gradients in the backward pass.
 
-    A hook is called by each layer in the place of its attention. anchor: an input of every layer; a backward pass that
-    computes the anchor's gradient reaches every layer.
-
+    A hook is called by each layer in the place of its attention.
     batch: the batch. members: for each input, whether each token is of each kind. shape: (layers, heads of a layer).
+    Attribute anchor: a scalar that is an input of every layer, so that a backward pass to the anchor reaches every
+        layer.
     """
 
     def __init__(self, batch: Batch, members: Sequence[Bool[np.ndarray, "token kind"]], shape: tuple[int, int]):

@@ -122,7 +122,7 @@ class WrittenByHeads(PerSample):
         return super().result(), self._streams
 
     def _look_at(self, block: Block) -> None:
-        """Keep for a layer the length of the residual stream at each token, and its largest and median magnitude."""
+        """Keep, for the block's layer, the length of the stream at each token, and its largest and median magnitude."""
         import torch
 
         stream = block.stream.float()

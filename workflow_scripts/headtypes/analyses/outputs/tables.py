@@ -73,8 +73,8 @@ def layers_table(outputs: Outputs) -> pd.DataFrame:
       layer: from 0. largest, median: means over samples of the columns of `Outputs.stream`.
       ratio: the median over samples of largest divided by median.
       massive: percent of samples with a massive activation, a number above 100 and 1,000 times the median magnitude.
-      token: the token with the largest number most often, from 1. to_largest: the heads' share of attention to the
-        token with the largest number. even: the share that even attention would give it.
+      token: the token, from 1, that has the stream's largest number on most samples. to_largest: the heads' share of
+        attention to the token with the largest number. even: the share of each token under even attention.
       off, off_no_sink: percent of heads and samples as in `heads_table`.
       varies: the number of heads that are off on some samples but not on the rest.
     """

@@ -50,9 +50,9 @@ plot_analysis = of_inputs_alone("plot_analysis", calls="analyses.own.figure:run"
 
 
 def read_values(path: StrPath) -> pd.DataFrame:
-    """Return the table of an analysis of a user's own (`measure.value_table`), layer by layer.
+    """Return the table of an analysis of a user's own: a row for each head, sorted by layer and head.
 
-    path: a CSV file. Raises `InputError` that names a damaged file.
+    path: a CSV file of `measure.value_table`. Raises `InputError` that names a damaged file.
     """
     from headtypes.core.table_files import table_reader
 

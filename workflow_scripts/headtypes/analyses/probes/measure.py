@@ -111,8 +111,8 @@ def vectors_of_model(
 ) -> WordVectors:
     """Return vectors of the words of sentences: the mean of the model's input embeddings of a word's subwords.
 
-    Positions are not added. input_ids: for each sentence its tokens. word_of_token: for each sentence the word of each
-    token, -1 for special tokens.
+    Position embeddings are not added. input_ids: for each sentence its tokens. word_of_token: for each sentence the
+    word of each token, -1 for special tokens.
     """
     module = model.get_input_embeddings()
     with weights_on_device(module):
@@ -361,11 +361,13 @@ class Attention(nn.Module):
 class AttentionAndWords(Attention):
     """A probe as `Attention`, but whose weights depend on the two words: w = a + W (v_i, v_j), linear with a bias.
 
-    v_i and v_j are the vectors of candidate i and word j; a pair with the root has two vectors of zeros. Since
-    W (v_i, v_j) = W_1 v_i + W_2 v_j, no pair's vectors are joined, and the score is two products with the maps.
+    v_i and v_j are the vectors of candidate i and word j. Both are zeros if the candidate has no vector: the root under
+    `first`, the last candidate under `released`. Since W (v_i, v_j) = W_1 v_i + W_2 v_j, the score is two products with
+    the maps, and no pair's vectors are joined.
 
     maps: twice the number of heads. channels: the length of a word vector. generators: a random generator for each
-        random start. root: `first` or `released`, as in `train_probes`.
+        random start. root: `first`, candidate i has the vector of word i; or `released`, the vector of word i + 1, as
+        in the paper's code.
     """
 
     def __init__(
@@ -391,8 +393,8 @@ class AttentionAndWords(Attention):
 class DistanceAndWords(nn.Module):
     """A probe without attention: a layer of tanh units over two words' vectors and eight features of their distance.
 
-    channels: the length of a word vector. generators: a random generator for each random start. root: `first` or
-        `released`, as in `train_probes`.
+    channels: the length of a word vector. generators: a random generator for each random start. root: `first`,
+        candidate i has the vector of word i; or `released`, the vector of word i + 1, as in the paper's code.
     """
 
     def __init__(self, channels: int, generators: Sequence[torch.Generator], root: str):
@@ -434,7 +436,7 @@ def distance_features(words: int) -> Float[Tensor, "candidate word 8"]:
 class Trainer:
     """A probe with its optimiser (Adam), which trains it and guesses with it, one sentence at a time.
 
-    root: `first` or `released`; under `released` a word may be its own head.
+    root: `first`, a word cannot be its own head; or `released`, a word can, as in the paper's code.
     """
 
     def __init__(self, probe: nn.Module, learning_rate: float, root: str):
@@ -467,9 +469,10 @@ class Trainer:
         return scores.argmax(1)
 
     def scores(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
-        """Return the scores of all candidates for the head of each word; minus infinity for a word as its own head.
+        """Return the score of each candidate for the head of each word, for each random start of the probe.
 
-        Under `root = "released"` a word may be its own head, and has a finite score.
+        Candidate 0 is the root, candidate i word i, from 1. A word as its own head has minus infinity, unless the
+        trainer's `root` is `released`.
         """
         scores = self.probe(sentence)
         if self._root == "released":
@@ -483,14 +486,14 @@ def generators_of(seed: int, probe: str, starts: int) -> list[torch.Generator]:
 
 
 def _pair_parts(vectors: Tensor, weights: Tensor, shift: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Return (candidate's part, dependent's part, has vector) of a linear layer on pairs of words.
+    """Return (candidate part, dependent part, has vector): a linear layer on pairs of words, for each random start.
 
-    The sum of both parts is the layer's output for a pair; the third array says whether a candidate has a vector.
-    Shapes are [start, candidate, output], [start, word, output] and [candidate]. A pair without the candidate's vector
-    has no dependent's part either.
+    The layer's output for a pair is the sum of the candidate part, [start, candidate, output], and the dependent part,
+    [start, word, output]. has vector: [candidate] 1 or 0. The caller must leave out the dependent part of pairs whose
+    candidate has no vector.
     vectors: [word, channel]. weights: [start, 2 * channel, output].
-    shift: 0 if candidate i has the vector of word i, and the root none; 1 if candidate i has the vector of word i + 1,
-        and the last candidate none.
+    shift: 0 if candidate i has the vector of word i, and the root (candidate 0) none; 1 if candidate i has the vector
+        of word i + 1, and the last candidate none.
     """
     candidate_part = vectors @ weights[:, : vectors.shape[1]]
     dependent_part = vectors @ weights[:, vectors.shape[1] :]

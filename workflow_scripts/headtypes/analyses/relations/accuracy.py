@@ -128,7 +128,7 @@ class Pairs:
 
 
 def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
-    """Return {relation: pairs} by the labels of the treebank, first totals over relations (`TOTALS`).
+    """Return {relation: pairs} by the labels of the treebank, after three totals over relations (`TOTALS`).
 
     The totals are over all relations, without punctuation, and without punctuation and root.
 
@@ -312,7 +312,8 @@ class Part:
     """A part of a treebank with the guesses at its syntactic heads, by attention heads (`arcs`) and by fixed offsets.
 
     pairs: words and syntactic heads of each relation (`all_pairs`). sentences: the number of sentences that a model has
-        read. sentence: [word] the index of each word's sentence among these. upos: [word] its part of speech.
+        read. sentence: [word] the index of each word's sentence among the read sentences. upos: [word] the word's part
+        of speech.
     is_odd: [word] whether the sentence has an odd index in the treebank. by_offset: [word, offset] the guesses of
         `OFFSETS`.
 
@@ -500,10 +501,11 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """The results of `measure_relations`: a table of all heads, a table of the best heads, and sums by scored part.
+    """The results of `measure_relations`: a table of all heads, a table of the best heads, and sums by sentence.
 
-    heads: accuracy of every head at every relation. best: the best head of each relation. sums: {scored part: the sums
-        of each sentence from which the table of best heads is made}.
+    heads: a row for each relation, part, head and direction, with the accuracy. best: a row for each relation and way
+        of choosing, with the best head. sums: {name of the scored part: its `BestHeads`}, whose sums over the words of
+        each sentence give the accuracies and intervals of `best`.
     """
 
     heads: pd.DataFrame

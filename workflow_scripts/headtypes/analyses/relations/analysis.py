@@ -18,11 +18,13 @@ _DIRECTIONS = {"dependent_to_head": "from dependent to head", "head_to_dependent
 
 
 def per_head(task: str, path: StrPath, best: StrPath) -> list:
-    """Return two columns of the atlas (the page of every head): each head's best relation, and its lead there.
+    """Return two columns of the atlas (the page of every head), as `Column`s: each head's best relation, and its lead.
 
-    path, best: the tables of all heads and of the best heads. A head's best relation is the one at which it is farthest
-    above the best fixed offset; the lead is in points. The list is empty if no head is above an offset, as in
-    small treebanks without a listed relation (`relations.least` in the config).
+    A head's best relation is the one at which its accuracy is farthest above that of the best fixed offset; the lead is
+    the difference in points. The list is empty if no head is above an offset, as in small treebanks without a listed
+    relation (`relations.least` in the config).
+    task: a name for labels. path, best: the CSV files of all heads and of the best heads that `measure_relations`
+        writes.
     """
     from headtypes.analyses.relations.accuracy import TOTALS, chosen_and_scored_on_file, read_best_heads, read_relations
 
@@ -47,10 +49,10 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
-    """Yield a dictionary for the best head at each relation, with the keys layer, head, at, value and above.
+    """Yield a dictionary for the best head at each relation; its keys include layer, head, at, value and above.
 
-    path: not read. best: the table of best heads. at: the relation and its direction, in words. value: the accuracy in
-    percent. above: points above the best fixed offset.
+    task, path: not used. best: the table of best heads. at: the relation and its direction, in words. value: the
+        accuracy in percent. above: points above the best fixed offset.
     """
     from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
 
@@ -61,11 +63,12 @@ def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield for sets of heads the accuracy of a set's best head at each relation, and its number of best heads of all.
+    """Yield `Measure`s of sets of heads: the accuracy of a set's best head, and its number of best heads of the model.
 
-    path: the table of all heads. Heads are chosen and scored on the part `file`, as in the paper. The number counts the
-    relations at which a head of the set is the best of the model. The number leaves out totals, relations united with
-    their subtypes, and a relation whose words have a second row (poss, since poss* has its words).
+    The accuracy is measured for each relation. The number is of the relations at which the model's best head is in the
+    set, without totals, relations united with their subtypes, and a relation whose words have a second row (poss, since
+    poss* has its words). Heads are chosen and scored on the part `file`, as in the paper.
+    task: a name for `Measure`. path: the table of all heads. types, seed: not used.
     """
     import numpy as np
 

@@ -58,8 +58,8 @@ def per_head(task: str, path: StrPath) -> list:
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
     """Yield a dictionary for the previous, the next and the same token, about the head that attends to the token most.
 
-    path: the file of surface patterns. The keys are layer, head, at (the position in words), value (percent of
-    attention) and above (None).
+    task: not used. path: the file of surface patterns. The keys are layer, head, at (the position in words), value
+        (percent of attention) and above (None). A position that the model cannot attend to is left out.
     """
     import numpy as np
 

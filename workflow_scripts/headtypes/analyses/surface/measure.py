@@ -180,8 +180,9 @@ class _Tokens:
         self._looked_at = torch.stack([is_cls, is_sep, is_comma | is_period, is_first], -1)[:, None].float()
 
     def sums(self, block: Block, entropy_sums: EntropySums) -> list[Tensor]:
-        """Return the sums of `_SUMS` over the rows of a block, each [sample, head] or [sample or 1, 1].
+        """Return the sums over the rows of a block, in the order of `_SUMS`, from which surface patterns are made.
 
+        Each sum has a shape that broadcasts to [sample, attention head].
         entropy_sums: a function for sums of p ln p.
         """
         import torch

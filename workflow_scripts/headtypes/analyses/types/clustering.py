@@ -95,10 +95,10 @@ def _name_scores(groups: Groups) -> np.ndarray:
 
 
 def _leads(groups: Groups, chosen: np.ndarray) -> np.ndarray:
-    """Return how far each cluster's name is ahead of three rivals (`_RUNNERS_UP`), [3, cluster], in shares.
+    """Return how far each cluster's name is ahead of three rivals, [3, cluster], in shares of attention.
 
-    The rivals are the second-best assignment of names, another name for the same centroid, and the share of another
-    type.
+    The rivals are the second-best assignment of names to clusters, another name for the same centroid, and the near,
+    special or far of another cluster, of which the name needs the largest.
     groups: shares of attention of the centroids. chosen: [cluster] the index in `TYPES` of each cluster's name.
     """
     scores, clusters = _name_scores(groups), np.arange(len(chosen))
@@ -127,8 +127,8 @@ def _doubt(cluster: int, name: int, groups: Groups, leads: np.ndarray, uncertain
     """Return a sentence on why a cluster's name is doubtful; empty if the name is certain.
 
     cluster: index of the cluster. name: index of its name in `TYPES`. groups: shares of attention of all centroids.
-    leads, uncertain: [cluster, 3] how far each name is ahead of each rival of `_RUNNERS_UP`, and the lead's
-        uncertainty.
+    leads, uncertain: [cluster, 3] how far each name is ahead of the second-best assignment of names, of another name
+        for the same centroid, and of the near, special or far of another cluster; and the uncertainty of each lead.
     """
     near, special, far = groups.near[cluster], groups.special[cluster], groups.far[cluster]
     group = _LARGEST_OF.get(TYPES[name])
@@ -376,10 +376,11 @@ def match_clusters(partition: Partition, parent_partition: Partition) -> dict[st
 
 
 def most_together(together: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (rows, columns): indices of the names that are matched one-to-one so that most heads are in matched pairs.
+    """Return (rows, columns): indices of names, matched one-to-one so that most heads are in matched pairs.
 
-    together: [name, name] the number of heads with the row's name in one partition and the column's name in another.
-    Among equal matchings, the one that pairs most equal names is chosen.
+    together: [name, name] the number of heads with the row's name in one partition and the column's name in another;
+        rows and columns have the same names in the same order. Row `rows[i]` is matched with column `columns[i]`. Among
+        equal matchings, the one that pairs most equal names is chosen.
     """
     # Equal names break ties alone: together they count less than one head.
     return linear_sum_assignment((len(together) + 1) * together + np.eye(len(together)), maximize=True)

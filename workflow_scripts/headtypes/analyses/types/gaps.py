@@ -24,12 +24,14 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
     """Return how far heads are from having a single peak, by the dip (Hartigan and Hartigan 1985) in two ways.
 
     A dip is the largest distance between a distribution and the nearest one with a single peak, in percent.
-    features: [head, column] shares that are not negative; points are their logarithms, less the mean of each head.
-    seed: of the two clusters. Returns None for fewer than 20 different heads, else a dictionary with the keys:
+    features: [head, column] shares that are not negative. A head's point is the logarithms of its shares, less their
+        mean; a share of 0 counts as half of the smallest positive share. seed: of the two clusters.
+    Returns None for fewer than 20 different heads, else a dictionary with the keys:
       line: the dip of the heads along the line between the centres of two clusters.
       position: [head] the place of each head on this line.
-      paths: the lower quartile over heads of the dip of the lengths of paths to all heads. Heads on an arc have one
-        peak along the arc, but two along any line.
+      paths: for each head, the dip of the lengths of the shortest paths, over edges between near heads, from the head
+        to all heads; the lower quartile over heads. Heads on an arc have one peak along the arc, but two along any
+        line.
     """
     if len(np.unique(features, axis=0)) < FEWEST_HEADS:
         return None
@@ -43,19 +45,21 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 
 
 def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
-    """Return {"line": dip, "paths": dip} beyond chance: each dip of heads, less the dips of a uniform distribution.
+    """Return {"line": dip, "paths": dip} beyond chance, in percent, with intervals and p-values of 0.
 
     gaps: the dips line and paths of `head_gaps`, in percent. heads: the number of heads.
-    The uniform distribution has as many numbers as heads. Among distributions with one peak, the uniform one has the
-    largest dips.
+    A result is a dip of heads less the mean dip of uniform samples of as many numbers as heads. The dips of these
+    samples also give the interval and the p-value. Among distributions with one peak, the uniform one has the largest
+    dips.
     """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}
 
 
 def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
-    """Return the p-value of the hypothesis that heads have no gaps; both dips have to exceed those of a single peak.
+    """Return the p-value of the hypothesis that heads have no gaps: the larger p-value of both dips of `measured_gaps`.
 
-    gaps: the dips line and paths of `head_gaps`, in percent. heads: the number of heads.
+    A dip below its mean by chance has the p-value 1. gaps: the dips line and paths of `head_gaps`, in percent. heads:
+    the number of heads.
     """
     return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
 
@@ -70,9 +74,9 @@ def _path_lengths(points: np.ndarray) -> np.ndarray:
     """Return the lengths of shortest paths between heads, [head, head], along edges to near heads.
 
     points: [head, column].
-    Edges join each head to its nearest heads; further edges are those of a minimum spanning tree. Each row is the mean
-    over a head and its nearest heads. From a single head, lengths come in steps, since edges are about equally long
-    where a cloud is thick.
+    Edges join each head to its nearest heads; further edges are those of a minimum spanning tree. Row i is the mean of
+    the lengths from head i and from each of its nearest heads. Lengths from a single head come in steps, since edges
+    are about equally long where a cloud is thick.
     """
     distances = squareform(pdist(points))
     nearest = distances.argsort(axis=1)[:, : min(_NEIGHBOURS, len(points) // 4) + 1]

@@ -30,10 +30,11 @@ _read_table = table_reader(_OTHERWISE, _KINDS)
 class Partition:
     """A division of all heads of a model into types.
 
-    table: one row for each head, by layer and head (both from 0), with the columns `COLUMNS`. cluster: number of the
-        head's cluster.
-        silhouette: NaN if the partition has one type. near, special, far: shares of the head's attention. doubtful:
-        whether the name of the head's type is doubtful (`clustering.name_types`).
+    table: one row for each head, by layer and head (both from 0), with the columns `COLUMNS`:
+      cluster: number of the head's cluster. type: name of the head's type. silhouette: NaN if the partition has one
+        type.
+      near, special, far: shares of the head's attention. doubtful: whether the name of the head's type is doubtful
+        (`clustering.name_types`).
     """
 
     table: pd.DataFrame

@@ -76,10 +76,11 @@ def measure_types(
     """Return (stability, numbers): how stable the types of heads are, and criteria of how many types there are.
 
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, the cluster of each head.
-    seed: seed of the draws and fits of `measure_stability`. numbers_seed: seed of those of `compare_numbers`; it is the
-        same for all partitions of the same features. settings: method, k, scale and restarts, as in `compare_numbers`.
+    seed: seed of the draws and fits of `measure_stability`. numbers_seed: seed of the draws and fits of
+        `compare_numbers`, the same for all partitions of the same features. settings: method, k, scale and restarts, as
+        in `compare_numbers`.
     stability: the dictionary of `measure_stability`, with the further keys own_cluster (`own_cluster_share`), gaps
-    (`gaps.head_gaps`), chosen (`chosen_numbers`) and mixtures (the second result of `compare_numbers`).
+        (`gaps.head_gaps`), chosen (`chosen_numbers`) and mixtures (the second result of `compare_numbers`).
     numbers: the table of `compare_numbers`.
     """
     stability = measure_stability(features_by_sample, labels, seed=seed, **settings)
@@ -113,14 +114,15 @@ def compare_numbers(
     models: clusterings of each kind of half, at least 2. seed: every draw and fit has a seed derived from this one.
 
     table: a row for each number of clusters up to 8 that is below the number of different heads, with the columns
-      `COLUMNS`. k: the number of clusters. smallest: the number of heads in the smallest cluster. silhouette: the mean
-      over heads. chance: the percentage of heads to which two models would give the same cluster if each drew clusters
-      at random with these shares. All further columns are values of `measure_stability`; all rows are measured on the
-      same halves. Halves of pairs are measured for k-means with `PAIR_COUNTS` alone, since fits to that many points
-      take long. Values are NaN if the method cannot divide the heads, or halves of them, into k clusters.
+        `COLUMNS`. k: the number of clusters. smallest: the number of heads in the smallest cluster. silhouette: the
+        mean over heads. chance: the percentage of heads to which two models would give the same cluster if each gave
+        every head a random cluster, with the clusters' sizes as probabilities. All further columns are values of
+        `measure_stability`; all rows are measured on the same halves. Halves of pairs are measured for k-means with 3
+        and 5 clusters alone, since fits to that many points take long. Values are NaN if the method cannot divide the
+        heads, or halves of them, into k clusters.
     rands: {covariance of the mixture: adjusted Rand index of k clusters by k-means and k clusters by a Gaussian
-      mixture}. The index (Hubert and Arabie 1985) is 1 for the same clusters, about 0 for unrelated ones. Empty for
-      methods other than k-means and mixtures.
+        mixture}. The index (Hubert and Arabie 1985) is 1 for the same clusters, about 0 for unrelated ones. Empty for
+        methods other than k-means and mixtures.
     """
     features = features_by_sample.mean(axis=0, dtype=np.float64)
     bins, most = features.shape[1] - len(SELF_AND_SPECIAL), len(np.unique(features, axis=0)) - 1
@@ -290,8 +292,9 @@ def agreement(predicted: np.ndarray, labels: np.ndarray) -> dict:
     """Return how far several clusterings of heads agree, in percent, with the keys all_agree, pairwise and by_head.
 
     predicted: [model, head] the cluster that each model gives each head. labels: [head] the clusters of the full fit.
-    all_agree: heads to which all models give the same cluster. pairwise: heads to which two models give the same
-    cluster, mean over pairs of models. by_head: for each head, models that give the head its cluster of the full fit.
+    all_agree: the share of heads to which all models give the same cluster. pairwise: the share of heads to which two
+        models give the same cluster, mean over pairs of models. by_head: for each head, the share of models that give
+        it the cluster of the full fit.
     """
     pairs = [(one == other).mean() for one, other in combinations(predicted, 2)]
     return {
