@@ -7,7 +7,7 @@ from headtypes.core.stage import Plan, Result, stage
 def compare_types(plan: Plan, model: str, partition: str) -> dict:
     """Return the spec of the comparison of types with random heads.
 
-    left_out: by condition that leaves out one type, the type, the operation and the task.
+    left_out: {name of a condition that leaves out one type: {type, operation, task}}.
     tested: the analyses in which types are tested.
     seed: seed of the draws of random heads.
     """

@@ -204,9 +204,10 @@ def _row(names: Sequence[str], value: float, low: float, high: float) -> dict:
 
 
 def _cost_rows(cost: LeftOut) -> Iterator[dict]:
-    """Yield a row for each metric: the drop without the type, on the questions that were answered without random heads.
+    """Yield a row for each metric: the drop without the type, and its place among drops without random heads.
 
-    The rows have no p, since the sets of random heads are few and have most heads in common with the type.
+    Only questions that were answered without random heads count. The rows have no p, since the sets of random heads are
+    few and have most heads in common with the type.
     """
     metrics, lost, own_lost, sizes = lost_answers(cost.controls, cost.scores, cost.baseline)
     for metric, of_draws, of_own in zip(metrics, lost, own_lost, strict=True):
@@ -230,6 +231,7 @@ def compare_files(
     files: {analysis: {task: path}}, in the order of the rows.
     left_out: for each condition, its type, operation and task, and three paths: scores with random heads left out,
         scores with the type left out, and scores of the baseline.
+    tested: the analyses in which types are tested. seed: seed of the draws of random heads.
     """
     types = {name: (partition.type_of == name).ravel() for name in partition.types}
     measures = []

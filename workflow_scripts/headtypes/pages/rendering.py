@@ -21,7 +21,8 @@ def render(
     """Return a page as HTML, in which everything that comes from data is escaped.
 
     template, styles, scripts: paths relative to this module.
-    values: by name in the template; style, script, their hashes and the provenance are added.
+    values: values by name in the template, which also has the names that the function adds: style, script, their hashes
+        and the provenance.
     The page's policy lets no script run but the given scripts.
     """
     style, script = ("".join((_HERE / name).read_text("utf-8") for name in names) for names in (styles, scripts))

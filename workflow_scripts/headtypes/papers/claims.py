@@ -141,9 +141,10 @@ class Verdict:
         return max(chosen, key=p.__getitem__, default=None)
 
     def at(self, level: float) -> str:
-        """Return the verdict if findings are decided only by p-values below `level`.
+        """Return the verdict that the claim gets if every finding with a p-value of at least `level` is open.
 
         level: at most 0.05. A finding without a p-value keeps its verdict.
+        The p-value of a finding that fails is first multiplied by the number of findings in its reading.
         """
         return _of_all(self.findings, _of_each(self.findings, level)) if self.findings else NO_VERDICT
 

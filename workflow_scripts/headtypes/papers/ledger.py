@@ -60,8 +60,8 @@ def ledger_table(
     - value, low, high: the number that decides;
     - verdict_holm, p_holm: empty under further readings, which are not corrected;
     - decided_in: link to the section of the page that has the same name as the CSV file.
-    Other columns, and the order of the rows, are those of the comparison. Raises `InputError` that names a damaged
-    file.
+    Other columns are those of `comparisons`, and claims are in the order of `comparisons`. Raises `InputError` that
+    names a damaged file.
     """
     folder, parts = Path(page).parent, []
     for paper, path in comparisons.items():

@@ -75,7 +75,7 @@ class Published(Data):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The values that `published` of a model in the config may have: rows of the paper's tables, if any."""
+        """The names that a model's key `published` in the config may have: rows of the paper's tables, if any."""
         return ()
 
     def remarks(self, id_: str) -> str:
@@ -154,9 +154,9 @@ class Paper:
     name: name of the paper's data, of its folder in this package, and of its folder in `results/`.
     authors: the paper's name in sentences.
     title: its year and title.
-    subject: a claim is judged on a model with a partition, or on a model with a task.
-    row: in words for the documentation, the values of `published` of a model in the config.
-    judged: in words for the documentation, all partitions or tasks on which claims are judged.
+    subject: what a model has to have for a claim to be judged on the model: a partition or a task.
+    row: a phrase for the documentation, which says what a model's key `published` in the config may be.
+    judged: a phrase for the documentation, which names the partitions or tasks on which claims are judged.
     stages: the stages of the paper's rules.
     results: the results of the stages.
     figures, tables: figures and tables that the page of results shows.
@@ -184,9 +184,9 @@ class Paper:
         raise NotImplementedError
 
     def spec(self, plan: Plan) -> dict:
-        """Return the arguments of `compare` that come from the config, by name.
+        """Return the arguments of `compare` that come from the config, by name. A subclass may override the method.
 
-        The arguments `repeats` and `tested`, which all papers have, are added to the result.
+        The rule `compare_with_paper` adds the arguments `repeats` and `tested`, which all papers have.
         """
         return {}
 
@@ -195,7 +195,8 @@ class Paper:
 
         found: the paths of `inputs`, {kind: {key: path}}.
         published: the paper's data.
-        spec: the result of the method `spec`, with `repeats` and `tested` as in `comparison.comparison_table`.
+        spec: the result of the method `spec`, and the arguments `repeats` and `tested` of
+            `comparison.comparison_table`.
         """
         raise NotImplementedError
 
@@ -246,7 +247,8 @@ def among(entries: Entries, others: Entries) -> Entries:
 def shown_partitions(plan: Plan) -> list[Any]:
     """Return the one partition whose figures the page shows, in a list; empty without partitions.
 
-    Partitions with ablations come first, and of equal partitions those with four types.
+    If there are partitions with ablations, only these partitions are candidates. The first candidate with four types is
+    taken, or else the first candidate.
     """
     partitions = plan.ablated or list(plan.partitions.values())
     return sorted(partitions, key=lambda partition: len(partition.types) != 4)[:1]

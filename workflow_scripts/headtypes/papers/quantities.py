@@ -65,7 +65,8 @@ def measured_by(
     without: statistics on all units but one, for each unit (jackknife).
     over: what the units are, in words.
     own: statistics on each unit alone, or None if these are not known.
-    sizes, reach: as in `core.statistics.Evidence`.
+    sizes: number of items in each unit, [unit], by which units are weighted; None for equal weights.
+    reach: the least and the largest value that the measure can have on a single unit; None without bounds.
     """
     several = single(measure)
     values, pulls = np.atleast_1d(several(whole)), pulls_on(several(without)).reshape(-1, np.size(several(whole)))
@@ -95,11 +96,11 @@ def layers_of_third(third: Third, layers: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Scale:
-    """The number in a quantity that takes the place of a limit, such as 90 in "score less 90 % of the baseline's".
+    """A number inside a quantity that acts as the limit, such as 90 in "score less 90 % of the baseline's, above 0".
 
-    unit: the words after the number.
-    number: from 0 to 100.
-    measured: a function from another number to the quantity with that number.
+    unit: the words after the number, such as "% of the baseline's".
+    number: the paper's number, from 0 to 100.
+    measured: a function that returns the value of the quantity with another number in the place of `number`.
     """
 
     unit: str
@@ -112,10 +113,10 @@ class Finding:
     """A quantity and the side of a limit on which the paper claims the quantity to be.
 
     quantity: the quantity in words.
-    measured: its value and interval.
-    reading: name of the reading of the paper under which the quantity is counted; empty if there is only one.
+    measured: the quantity's value and interval.
+    reading: name of the reading of the paper under which the quantity is counted; empty if there is only one reading.
     unit: unit of the value, such as "points", or empty.
-    scale: given if the quantity has a number in it that acts as the limit; None otherwise.
+    scale: the number inside the quantity that acts as the limit (`Scale`); None if there is no such number.
     """
 
     quantity: str
@@ -143,9 +144,10 @@ class Finding:
 
     @property
     def p(self) -> float:
-        """The two-sided p-value of the limit, below 0.05 exactly if the interval decides.
+        """The two-sided p-value of the hypothesis that the quantity's true value equals `limit`.
 
-        The value is NaN if there is no p-value. The value is 1 if units are too few or the interval has no width.
+        The p-value is below 0.05 exactly if the interval decides. The p-value is NaN if the value was measured without
+        p-values, as a single number is. The p-value is 1 if units are too few or the interval has no width.
         """
         if not self.measured.decides:
             return 1.0
@@ -153,9 +155,10 @@ class Finding:
 
     @property
     def same_for(self) -> str:
-        """The other limits with the same verdict, in words.
+        """The limits for which the verdict would be the same, in words, such as "the same for limits below 3.20".
 
-        The text is empty if the limit is 0 and no scale is given, or if there is no interval.
+        With `scale`, the limits are numbers in the place of the scale's number. Without `scale`, the text is empty if
+        the limit is 0, if there is no interval, or if units are too few.
         """
         if self.scale is not None:
             return self._same_on_scale(self.scale)
@@ -207,7 +210,9 @@ def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
 class Quantity:
     """A measured value that a claim is about.
 
-    label: the value in words. scale, unit: as in `Finding`.
+    label: the value in words.
+    scale: the number inside the quantity that acts as a claim's limit (`Scale`); None if there is no such number.
+    unit: such as "points", or empty.
     """
 
     label: str
@@ -251,7 +256,7 @@ class Quantities:
     interval: a function from {name: weight} to the weighted sum of quantities, with its interval over units. None if
         quantities have no common units; a sum then has no interval.
     missing: the reason why a quantity is not known, by its name.
-    otherwise: the reason for all other quantities.
+    otherwise: the reason for a quantity that is neither in `by_name` nor in `missing`.
     published: the paper's data, for names and limits.
     """
 

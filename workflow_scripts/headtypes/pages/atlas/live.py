@@ -69,7 +69,7 @@ def seen(
 
     encoded: the text or pair as tokens.
     read: a function of the encoded text and of reducers of attention (objects that compute a result from attention)
-        that returns the results. Norms are shown if the function can read norms.
+        that returns the results. If `read` raises `InputError` for a reducer of norms, the data have no norms.
     tokenizer: the model's tokenizer.
     files: the model's results, as in `gather`.
     features: `distance_bins` and `first_token` of `read_distance`.
@@ -104,8 +104,7 @@ class Answer(NamedTuple):
     unit: str = ""
 
     def beside(self, whole: "Answer") -> dict:
-        """Return the likeliest candidates of this answer and of the whole model's answer, with the keys title, unit,
-        rows.
+        """Return the likeliest candidates of this answer and of the whole model's, with the keys title, unit, rows.
 
         whole: the same model's answer with all of its heads.
         A row is a candidate's text, its value with all heads, and its value in this answer.

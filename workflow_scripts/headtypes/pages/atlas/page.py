@@ -49,13 +49,14 @@ def gather(
         other task, up to `SAMPLES` in all, as long as the page stays small.
     files: by kind of result, (task or partition, path) pairs; any kind may be absent.
     conditions: {type or head: operation} of each condition in the intervals.
-    distance_bins, first_token: as in `read_distance`.
+    distance_bins: number of bins of the distance feature.
+    first_token: whether the first token counts as `[CLS]` in a text without `[CLS]`.
 
     Kinds of result are
     - features: of one task;
     - partitions: first the partition whose types are shown first;
     - parents: partitions of the model's parent, under names that begin with the name of the model's own partition;
-    - stability, intervals;
+    - stability, intervals: of the model's partitions;
     - own: results of users' analyses, by (analysis, model, task);
     - the results of each analysis, by the name of the result.
     Raises `InputError` that names a damaged file.
@@ -142,8 +143,9 @@ def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bi
     features: [head, column].
     lengths: number of tokens of each sample.
     first_token: whether the column of `[CLS]` holds the attention to the first token.
-    The key `short` has the number of samples with no more tokens than distance bins. The key `empty` has the bins in
-    which no two tokens of any sample are.
+    The keys are task, labels (names of the columns), values (the features), samples (number of samples), short and
+    empty. short: the number of samples with no more tokens than distance bins. empty: the bins into which no pair of
+    tokens of any sample falls.
     """
     others = ["first" if first_token and name == "cls" else name for name in SELF_AND_SPECIAL]
     reached = {bin for length in set(map(int, lengths)) for bin in np.arange(1, length) * distance_bins // length}
@@ -194,9 +196,9 @@ def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str
 def named_heads(files: ResultFiles, heads: int) -> list[dict]:
     """Return the heads that are best at a relation or mention, each as a mapping.
 
-    heads: number of heads in a layer.
-    The keys are head (index over all layers), name (a phrase), value (the score), and above (score less that of an
-    offset).
+    files: the model's results, as in `gather`. heads: number of heads in a layer.
+    The keys are head (index over all layers), name (a phrase), value (the score), and above (score less that of the
+    best offset).
     """
     names = {}
     for analysis in filter(lambda analysis: analysis.best, ANALYSES):
@@ -245,8 +247,9 @@ def share_columns(partition: Partition) -> list[Column]:
 
 
 def stability_columns(name: str, path: StrPath) -> list[Column]:
-    """Return columns with the percent of clusterings of random halves that give a head its type.
+    """Return two columns of the atlas: the percent of clusterings of random halves that give a head its type.
 
+    The halves are of the samples in one column, and of the heads in the other.
     name: name of the partition.
     path: path of the partition's file of stability.
     """
@@ -314,6 +317,7 @@ def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]]
     """Return the atlas as one HTML page.
 
     data: the result of `gather`.
+    provenance: what made the results.
     links: names of other pages, and their paths relative to this page.
 
     The page holds its data as JSON. The page's policy admits its own style and scripts, by their digests, and no

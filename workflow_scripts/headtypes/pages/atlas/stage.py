@@ -22,7 +22,11 @@ SHOWN = {
 
 
 def tasks_with_maps(plan: Plan, model: str) -> list:
-    """Return the plan's features of a model, one for each task, first those of the task that the model answers."""
+    """Return the plan's entries of head features of a model, one for each task on which its attention is read.
+
+    An entry has a model and a task. The entry of the task that the model answers (`evaluate` in the config) is the
+    first.
+    """
     entries = [entry for entry in plan.features if entry.model == model]
     return sorted(entries, key=lambda entry: entry.task != plan.config.models[model].evaluate)
 
@@ -63,7 +67,11 @@ def models(plan: Plan) -> list[str]:
 
 @stage(calls="pages.atlas.page:run")
 def write_atlas(plan: Plan, model: str) -> dict:
-    """Return the spec: kinds of results, operations of each condition, and how features are read."""
+    """Return the spec of the page: the keys kinds and conditions, and the options by which head features are read.
+
+    kinds: the keys of `SHOWN`.
+    conditions: {condition: {type or head: operation}} of the model's ablations.
+    """
     evaluated = results_of(plan, "intervals", model)
     ablations = [ablation for partition in evaluated for ablation in plan.ablations_of(model, partition)]
     return {

@@ -60,8 +60,9 @@ def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
     """Return how often a claim holds, by name of a column of the page.
 
     claim: a row of `over_models`.
-    - share_of_cells, share_of_models: share of verdicts, among those that hold or fail, that hold; empty without any;
-    - in_models: the counts, in words;
+    - share_of_cells, share_of_models: among the cells, or models, in which the claim holds or fails, the share in which
+      the claim holds; empty if there are none;
+    - in_models: the counts of models, in words;
     - of_models: in words, the interval of the share of models, if there are enough families of models.
     """
     few = "1 family" if claim["families"] == 1 else f"{claim['families']} families"

@@ -13,9 +13,9 @@ def comparisons(plan: Plan) -> dict[str, str]:
 
 
 def inputs(plan: Plan) -> dict[str, dict[str, str]]:
-    """Return the paths of the verdicts on each paper's claims, and of those under further readings.
+    """Return {"comparisons": {paper: path}, "readings": {paper: path}}: paths of the verdicts on each paper's claims.
 
-    The keys are `comparisons` and `readings`, and each value has paths by paper.
+    `readings` has verdicts under further readings, and lacks papers without further readings.
     """
     compared = comparisons(plan)
     return {
@@ -26,7 +26,11 @@ def inputs(plan: Plan) -> dict[str, dict[str, str]]:
 
 @stage(calls="pages.ledger.page:run")
 def write_ledger(plan: Plan) -> dict:
-    """Return the spec: the family of each model, and how each partition was made."""
+    """Return the spec of the ledger.
+
+    families: {model: its family}.
+    partitions: a mapping for each partition: model, partition, task, method, k, and `of` (weights or norms).
+    """
     return {
         "families": {model: plan.config.family(model) for model in plan.models},
         "partitions": [

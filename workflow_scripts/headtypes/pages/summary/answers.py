@@ -40,9 +40,11 @@ _ELSEWHERE = "what another model would give"
 
 
 class Mark(NamedTuple):
-    """A line in the picture of a card: a dot, a tick, and a bar from low to high, in percent of the picture's width.
+    """A line in the picture of a `Card`: a dot and, if given, a tick and a bar.
 
     label: name of the line. text: the value in words.
+    dot, tick: distances from the left end of the picture, in percent of its width.
+    bar: distances of the two ends of the bar from the left end, in percent of the picture's width.
     """
 
     label: str
@@ -53,15 +55,15 @@ class Mark(NamedTuple):
 
 
 class Card(NamedTuple):
-    """A question about the types or heads of a model, and its answer.
+    """A question about the types or heads of a model, and its answer, on the page of results.
 
     answer: one of `ANSWERS`.
     says: the answer in a sentence.
-    number: the value that decides, with its interval.
+    number: the value that decides, with its interval if there is one, in words.
     why: how the answer is decided.
-    marks: lines of the picture.
+    marks: lines of the picture, such as one for each of the costliest heads.
     ends: labels at the left and the right end of the picture.
-    key: legend of the picture.
+    key: legend of the picture, which says what dots, ticks and bars are.
     files: paths of results that decide, relative to the page.
     """
 
@@ -84,8 +86,8 @@ class Company(NamedTuple):
     """The results of sets of random heads that were left out together from one model.
 
     costs: cost of each head (`read_costs`).
-    fit: quality of the sum of these costs (`read_fit`).
-    labels: types tested against the costs (`read_labels`).
+    fit: how far the costs of single heads add up to the costs of sets (`read_fit`).
+    labels: tests of whether costs differ between types (`read_labels`).
     """
 
     costs: pd.DataFrame
@@ -94,7 +96,7 @@ class Company(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The pictures, cards and files of one partition.
+    """The pictures, cards and files of one partition on the page of results.
 
     name: model and partition, in words.
     sentences: further findings.
@@ -124,7 +126,7 @@ class Answers(NamedTuple):
 def types_answer(gaps: Collection[Measured]) -> str:
     """Return whether there are gaps between heads: YES if all dips are above 0, NO if a dip is below 0, else UNDECIDED.
 
-    gaps: the dips of `measured_gaps`, with their intervals.
+    gaps: the dips of `measured_gaps`, with their intervals. A dip is above 0 if its whole interval is.
     Among several dips one is below 0 by chance more often. For NO, the p-value times the number of dips has to be below
     0.05.
     """

@@ -124,10 +124,11 @@ def _judged(model: str, other: str, rows: pd.DataFrame, file: str) -> Judged:
 
 
 def _deciding(reason: str, value: float) -> tuple[str, str, str]:
-    """Return (quantity, limit, sign of few units) of the finding that decides a claim, or empty texts.
+    """Return (quantity, limit, sign) of the finding that decides a claim, as texts; all empty without such a finding.
 
-    reason: the reason of the verdict, from which the finding is read.
-    value: value of the quantity, by which the finding is told from other findings.
+    reason: the reason of the verdict, a text that states the findings.
+    value: value of the quantity, which tells the deciding finding from other findings.
+    limit: the side and the number, such as "above 0". sign: † or ‡ if the finding has few units, else empty.
     """
     found = [it.group("of", "limit", "few", "value") for it in _FINDING.finditer(str(reason))]
     found.sort(key=lambda it: it[3] != f"{value:.2f}")

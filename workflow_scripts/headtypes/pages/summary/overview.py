@@ -118,7 +118,7 @@ class Bar(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """The columns of the distance feature that count as near, far or special, and their percent of attention."""
+    """Near, far or special columns of the distance feature: their name, percent of attention, and a bar for each."""
 
     name: str
     percent: float
@@ -173,9 +173,9 @@ class Cost(NamedTuple):
 class Costs(NamedTuple):
     """The chart of the costs of leaving types out.
 
-    title: the metric.
+    title: name of the metric of the scores.
     whole: place of the whole model's score, in percent of the chart's width.
-    whole_text: the score in words.
+    whole_text: the whole model's score in words.
     rows: a row for each type.
     """
 
@@ -203,13 +203,15 @@ class Best(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """The pictures of one partition on the first screen.
+    """The pictures of one partition on the first screen: a map of heads, what each type looks at, and a chart of costs.
 
     columns, rows: numbers of columns and rows of the map of heads.
     by_column: whether a column of the map is a layer, as in models with more layers than heads.
     step: every `step`-th column and row has its number written.
     lettered: whether names of types are written into the map.
-    costs: None if no type was left out by itself; then the best heads are shown.
+    cells: the heads in the map.
+    types: the types, each with the attention of its heads.
+    costs: the chart of the score without each type. None if no type was left out by itself; then the page shows `best`.
     best: the heads of the model that are best at something.
     """
 
@@ -227,7 +229,7 @@ class Overview(NamedTuple):
 def best_heads(found: Iterable[tuple[str, Iterable[Mapping]]]) -> list[Best]:
     """Return a few heads of each task that are best at something, first the heads farthest above the best offset.
 
-    found: tasks, each with the result of `Analysis.best`.
+    found: pairs of a task and the result of `Analysis.best` on the task.
     A head with the same score at two things, such as a relation with two names, is listed once.
     """
     best = []
@@ -252,7 +254,7 @@ def overview(
 ) -> Overview:
     """Return the pictures of the first screen for a partition.
 
-    features, maps: paths of the model's results on the partition's task.
+    features, maps: paths of head features, and of the attention maps of one sample, on the partition's task.
     resolution: options of `read_head_features`.
     left_out: the cost of each type left out by itself, or None.
     costly: [layer, head] of heads that cost more than other heads of their layer.

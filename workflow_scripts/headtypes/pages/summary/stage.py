@@ -16,7 +16,11 @@ from headtypes.papers.registry import PAPERS
 
 
 def shown_compared_types(plan: Plan) -> list:
-    """Return the partitions whose figure of types and random heads the page shows: the first, and one of a text."""
+    """Return the plan's entries of the partitions whose figure of types beside random heads the page shows.
+
+    There are at most two: the partition whose other figures the page shows, and a partition of a task of text. A
+    partition that is not compared with random heads is left out.
+    """
     of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
     shown = dict.fromkeys([*shown_partitions(plan), *of_texts])
     return [partition for partition in shown if partition in plan.compared_types]

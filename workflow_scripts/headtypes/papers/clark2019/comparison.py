@@ -43,9 +43,10 @@ def compare_files(
 ) -> Compared:
     """Return the comparison of our results with the paper, read from files.
 
-    found: paths of our results by kind and key, as in `Paper.compare`.
+    found: paths of our results, {kind: {(model, task): path}}.
     beside: the models whose values stand next to the published ones.
-    repeats, tested: as in `comparison_table` in `papers.comparison`.
+    repeats: by a common name, the models that differ in a random seed alone.
+    tested: the bases of claims (keys of `BASES`) whose p-values are corrected for the number of claims.
     """
     quantities = collect_all(*(found[name] for name in ("surfaces", "gradients", "fits", "divergences")), published)
     quantities |= collect_treebanks(found["relations"], found["probes"], published)
@@ -65,11 +66,13 @@ def compare_with_clark(
 
     quantities: our results by model and task, from `collect_all`, `collect_treebanks` and `collect_coreference`.
     beside: the models whose values stand next to the published ones.
-    repeats, tested: as in `comparison_table` in `papers.comparison`.
+    repeats: by a common name, the models that differ in a random seed alone.
+    tested: the bases of claims (keys of `BASES`) whose p-values are corrected for the number of claims.
 
-    The columns are `COLUMNS`. Rows of a model and task are claims, then values. If a model has no task of some kind,
-    claims about that kind have an empty task. ours, low, high, published and difference are shares of attention, nats,
-    percent or numbers of heads, as `quantity` says. Other columns are as in `guan2020.comparison.compare_with_guan`.
+    The columns are `COLUMNS`. Rows of a model and task are claims, then values, as `kind` says. If a model has no text,
+    treebank or documents, claims about that kind of data have an empty task. ours, low, high, published and difference
+    are shares of attention, nats, percent or numbers of heads, as `quantity` says. verdict_holm and p_holm are
+    corrected for the number of claims.
 
     Values of a treebank or of coreference are those of Tables 1 to 3. Values of a text have the ids
     - of values in the paper's text;

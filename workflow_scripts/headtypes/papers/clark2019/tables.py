@@ -88,13 +88,14 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
     beside: the models whose rows also have the published values, if head and offset are chosen and scored as in the
         paper.
 
-    The columns are `_TABLE_1`. Rows of one model and treebank are the paper's relations in its order, other derived
-    relations, totals, and the treebank's own labels, the most frequent first.
+    The columns (`_TABLE_1`) are mostly those of `measure_relations`, and names that begin with `published_` are of
+    published values. Rows of one model and treebank are the paper's relations in its order, other derived relations,
+    totals, and the treebank's own labels, the most frequent first.
     - paper: the paper's name of the relation;
     - head: layer and head from 1, empty if halves choose different heads;
     - derived: the labels from which the relation is derived;
     - differs: what differs from the paper's annotation;
-    - remark: on the published values.
+    - remark: how the published values contradict other values.
     """
     of_paper = {our_relation(row.relation): row for row in published.relations.rows}
     theirs = pd.DataFrame(
@@ -134,9 +135,10 @@ def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
 
     table: the result of `relations_table`.
 
-    A row is a head and an offset that are chosen and scored as in the paper. Columns that begin with `there_` are
-    scores of the same choice on other sentences. If there are derived relations, the short form leaves out the
-    treebank's own labels, but keeps the row of all words.
+    A row is a relation, with its best head and its best offset, chosen and scored on the same sentences, as in the
+    paper. Columns that begin with `there_` are scores on other sentences than those on which head and offset were
+    chosen. If the treebank has relations that are derived from Universal Dependencies, the table's short form leaves
+    out the treebank's own labels, but keeps the paper's total over words.
     """
     # An empty cell of CSV.
     for (model, task), section in table.fillna({"left_out": "", "paper": ""}).groupby(TASK_KEYS, sort=False):
@@ -218,9 +220,9 @@ def coreference_table(
     accuracies: results of `coreference.accuracy.measure_coreference`, by model and task.
     beside: the models whose rows also have the published values.
 
-    The columns are `_TABLE_2`: those of `measure_coreference`, with heads counted from 1. The published best head
-    stands next to ours under all three readings of the candidates, since the paper does not say which words are
-    candidates.
+    The columns are `_TABLE_2`: those of `measure_coreference`, with heads counted from 1. Candidates are the words
+    among which a head chooses. The paper does not say which words are candidates, so the published best head stands
+    next to ours under all three readings.
     """
     theirs = {(row.system, type_): getattr(row, type_) for row in published.coreference.rows for type_ in _TYPES}
     tables = []
@@ -246,7 +248,8 @@ def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
 
     table: the result of `coreference_table`.
 
-    A row is a system, a reading of a head's candidates, and a way of choosing the head.
+    A row is a baseline or the best head, with accuracies by type of mention. The best head has a row for each reading
+    of its candidates (the words among which a head chooses) and each way of choosing the head.
     """
     for (model, task), section in table.fillna(dict.fromkeys(("candidates", "chosen", "head"), "")).groupby(
         TASK_KEYS, sort=False

@@ -42,9 +42,13 @@ def compare_files(
 ) -> Compared:
     """Return the comparison of our results with the paper, read from files.
 
-    found: paths of our results by kind and key, as in `Paper.compare`.
-    partitions, ablations: mappings, as the paper's method `spec` returns them.
-    repeats, tested: as in `comparison_table` in `papers.comparison`.
+    found: paths of our results, {kind: {key: path}}. Kinds are partitions, scores, stabilities, numbers (of types) and
+        readings.
+    partitions: a mapping for each partition: model, partition, method, k, published (the paper's row for the model, or
+        None) and parent (a model, or None).
+    ablations: a mapping for each evaluation, as for `numbered_conditions`.
+    repeats: by a common name, the models that differ in a random seed alone.
+    tested: the bases of claims (keys of `BASES`) whose p-values are corrected for the number of claims.
     """
     read = read_each(read_partition, found["partitions"])
     described = {(entry["model"], entry["partition"]): entry for entry in partitions}
@@ -77,7 +81,8 @@ def compare_with_guan(
 
     quantities: our results by model and partition (`quantities.collect_quantities`).
     rows: by model and partition, the row of the paper's Table 1 next to which the model stands, or None.
-    repeats, tested: as in `comparison_table` in `papers.comparison`.
+    repeats: by a common name, the models that differ in a random seed alone.
+    tested: the bases of claims (keys of `BASES`) whose p-values are corrected for the number of claims.
 
     The columns are `COLUMNS`:
     - kind: claim, figure (a value), or either with `over models`;

@@ -90,7 +90,7 @@ def column_labels(columns: int) -> list[str]:
 def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition) -> Figure:
     """Draw Figure 1, a column for each type: maps of its two most typical heads, and a box plot of its heads' features.
 
-    maps: attention on one sample; of more than some 25 tokens, not every token has a label.
+    maps: attention on one sample. If a sample has more than some 25 tokens, not every token has a label.
     features: [layer * head, column] head features: bins 0..N-1, and `SELF_AND_SPECIAL`.
     """
     labels, styles = type_labels(partition), type_styles(partition.types)

@@ -49,8 +49,8 @@ def tabulate_types(plan: Plan) -> dict:
 def tabulate_ablations(plan: Plan) -> dict:
     """Return the spec of Tables 2 and 3.
 
-    rows: a mapping for each row.
-    controls: (model, partition, condition, name of the baseline) for each row with random heads.
+    rows: a mapping for each evaluation, with the keys that `ablation_table` reads.
+    controls: (model, partition, condition, name of the baseline) for each condition with random heads.
     """
     rows = [
         {

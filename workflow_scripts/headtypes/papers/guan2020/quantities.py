@@ -109,9 +109,9 @@ class Model(Quantities):
         return Quantity(f"drop of exact match with {self._name(condition)} less {named}", measured, unit="points")
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
-        """Return the percentage of a type's heads in a third of the layers less the most in another third, in points.
+        """Return the percentage of a type's heads in a third of the layers less the largest in other thirds, in points.
 
-        The mean of the same number over permutations of the layers is subtracted, and the permutations give the
+        The mean of this difference over permutations of the layers is subtracted, and the permutations give the
         interval.
         """
 
@@ -243,7 +243,8 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 class ScoredAnswers(NamedTuple):
     """The answers of a model under a partition.
 
-    weighted_sum: the method `intervals.Scored.sum`, with the metric as its first argument.
+    weighted_sum: a function from (metric, {condition: weight}, the baseline's name or None) to the weighted sum of the
+        conditions' mean scores, with its interval.
     n_questions: number of answers.
     """
 
@@ -264,11 +265,11 @@ def collect_quantities(
     """Return the quantities of every model and partition, in the order of `partitions`.
 
     All mappings but `rows` are by model and partition.
-    answers: as `read_answers` returns them.
-    rows: mappings, one for each evaluation, as for `numbered_conditions`.
-    stabilities: as `read_stabilities` returns them.
+    answers: as `read_answers` returns them; absent for a model that answers no questions.
+    rows: a mapping for each evaluation: model, partition, condition and operations.
+    stabilities: quantities of the stability of the clustering, by name.
     parents: partition of the model's parent, or None.
-    families: as `models_beside` returns them.
+    families: partitions of all models of the paper's Table 1, by the name in Table 1.
     """
     conditions, collected = numbered_conditions(rows, published), {}
     for key, partition in partitions.items():
@@ -320,6 +321,7 @@ def _sums(
 ) -> Callable[[Mapping[str, float]], Measured]:
     """Return a function from {name of a quantity: weight} to the weighted sum of scores.
 
+    A name is `{number of the condition}.{metric}`, and all names of one sum have the same metric.
     weighted_sum: as in `ScoredAnswers`.
     conditions: the config's name of each condition, by its number in the paper.
     baseline: number of the baseline in the paper.
@@ -375,9 +377,10 @@ def _by_metric(scores: Mapping[str, pd.DataFrame]) -> Callable[..., Measured]:
 def read_stabilities(
     partitions: Mapping[Key, Partition], stabilities: Mapping[Key, StrPath], numbers: Mapping[Key, StrPath]
 ) -> dict[Key, dict[str, Measured]]:
-    """Return quantities of the stability of each partition, by their names.
+    """Return {name: quantity} of the stability of each partition, by model and partition.
 
-    stabilities, numbers: paths of files of `cluster_heads`, by model and partition: stability, and numbers of types.
+    stabilities: paths of files with the stability of a clustering, by model and partition.
+    numbers: paths of tables with the stability for each number of types k, by model and partition.
 
     The quantities are
     - the stability of the clustering, and of clusterings that differ from it in k alone;
@@ -406,13 +409,13 @@ def read_stabilities(
 
 
 def models_beside(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
-    """Return, for each partition of the paper's main model, partitions of all models of Table 1 by the same clustering.
+    """Return, for each partition of the paper's main model, partitions of the models of Table 1 by the same clustering.
 
     partitions: mappings in the config's order: model, partition, method, k and published (name in Table 1, or None).
     read: the partitions' contents, by model and partition.
-    The result is {(model, partition): {name in Table 1: partition}}. If a model has several partitions by this
-    clustering, the partition of the same name is taken, else the first. A fine-tuned model is read on its own task,
-    though the paper does not say on which task its models were read.
+    The result is {(model, partition): {name in Table 1: partition}}. A clustering is a method with its k. If a model
+    has several partitions by the clustering, the partition of the same name is taken, else the first. A fine-tuned
+    model is read on its own task, though the paper does not say on which task its models were read.
     """
     partitions, families = list(partitions), {}
     for main in partitions:

@@ -35,9 +35,9 @@ def readings_table(
     readings: the further readings. A condition that a reading cannot change counts as under the config's own reading.
     answers: by model and partition, as `quantities.read_answers` returns them.
 
-    A row is a model, partition, claim and reading; claims that answers decide under no reading are left out. The
-    columns are those of the comparison, with the claim's text as `claim`, and depends (whether readings differ in the
-    verdict).
+    A row is a model, partition, claim and reading. Claims on which no reading gives a verdict are left out. The columns
+    are model, partition, basis, id, place, claim (its text), reading, verdict, ours (the number that decides), low,
+    high, p, reason and depends (whether readings differ in the verdict).
     """
     judged, theirs = [], published_quantities(published)
     for reading in (None, *readings):
@@ -59,7 +59,7 @@ def readings_table(
 
 
 def readings_page(table: pd.DataFrame) -> str:
-    """Return the table as a page in Markdown, a section for each model and partition.
+    """Return the table of verdicts under readings as a page in Markdown, a section for each model and partition.
 
     table: the result of `readings_table`. Claims whose verdict depends on the reading come first.
     """

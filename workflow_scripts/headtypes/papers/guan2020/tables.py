@@ -60,10 +60,11 @@ def stability_table(
 
     The columns are
     - model, partition, published_stability;
-    - heads_all_agree, samples_all_agree, pairs_all_agree: the paper's one value is one of these; NaN if not clustered;
+    - heads_all_agree, samples_all_agree, pairs_all_agree: percent on which all clusterings of random halves agree; the
+      paper's one value is one of these columns; NaN if not clustered;
     - heads_pairwise, samples_pairwise, pairs_pairwise: mean agreement of two clusterings;
     - own_cluster: share of pairs of a head and a sample that are nearest to the head's cluster;
-    - gaps_p: the larger p-value of the two dips of `types.gaps`, small if there are gaps between heads;
+    - gaps_p: p-value of the hypothesis that heads have no gaps (`types.gaps`), the larger of those of two dips;
     - share_{type}; doubtful: types with a doubtful name; samples; samples_asked.
     """
     table = []
@@ -85,7 +86,7 @@ def stability_table(
 
 
 def reservations(table: pd.DataFrame) -> list[str]:
-    """Return sentences on rows of Table 1: too few samples, or no gaps between heads.
+    """Return a sentence for each doubt about a row of Table 1: too few samples, or no gaps between heads.
 
     table: the result of `stability_table`.
     """

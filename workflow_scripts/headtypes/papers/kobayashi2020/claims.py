@@ -23,7 +23,7 @@ _NO_SPECIAL = "its inputs have no [CLS] and no [SEP]"
 class Shares(Quantities):
     """Shares of what all heads attend to, in percent, by kind of token: `{kind}.weights` and `{kind}.norms`.
 
-    Norms are weights times the length of the vector that a token hands over.
+    A kind is a key of `KINDS`. Norms are weights times the length of the vector that a token hands over.
     """
 
     def by_norms_beyond(self, kind: str, times: float) -> Quantity:
@@ -75,7 +75,9 @@ def compare_files(
 ) -> Compared:
     """Return the comparison with the paper, from files of head features.
 
-    features: paths by model and task. repeats, tested: as in `comparison_table` in `papers.comparison`.
+    features: paths by model and task.
+    repeats: by a common name, the models that differ in a random seed alone.
+    tested: the bases of claims (keys of `BASES`) whose p-values are corrected for the number of claims.
     """
     quantities = {key: collect_shares(path, published) for key, path in features.items()}
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)

@@ -71,12 +71,14 @@ Paths = Mapping[Key, StrPath]
 class Scores:
     """Accuracies in percent by name: one number over all units, or an array [unit] (units are sentences or documents).
 
-    An array holds the accuracy on each unit alone, or on all units but that one. The names are
+    An array holds for each unit either the accuracy on that unit alone or the accuracy on all other units. The names
+    are
     - `relation.{relation}.{statistic}` of a relation by the paper's name of it;
     - `antecedents.{system}.{mentions}` of a coreference baseline;
     - `antecedents.best_head.{candidates}.{mentions}` of the best head at coreference;
     - `probe.{system}` of a probe;
-    - `non_nouns.{relation}.{group}`, attention to [SEP] in the best head from a group of words of `relations.accuracy`.
+    - `non_nouns.{relation}.{group}`, attention of non-nouns to [SEP] in the relation's best head; group is a value of
+      `NON_NOUNS`.
 
     missing: the reason why an accuracy is not known, by the first word of its name.
     used: the names that were asked for.
@@ -215,7 +217,9 @@ class Trees(Accuracies):
     ) -> Finding:
         """Return the finding that at least `number` relations have a statistic above or below a limit.
 
+        relations: the paper's names.
         statistic: a key of `STATISTICS`.
+        side: the side of the limit on which the paper claims the statistic to be, "above" or "below".
         limit: in percent or points (`UNITS`).
 
         Each relation is judged by itself, at a level that is corrected for the number of relations. Raises
@@ -287,7 +291,8 @@ def lead_label(system: str, candidates: str) -> str:
 def of_each(scores: Scores, relations: Sequence[str], statistic: Statistic) -> np.ndarray:
     """Return a statistic of several relations, [relation], or [unit, relation] from scores of single units.
 
-    relations: the paper's names. Raises `NoVerdictError` if a relation was not measured.
+    relations: the paper's names. statistic: a key of `STATISTICS`.
+    Raises `NoVerdictError` if a relation was not measured.
     """
     return np.stack([scores[f"relation.{name}.{statistic}"] for name in relations], axis=-1)
 
@@ -407,11 +412,11 @@ def _rows_of(best: BestHeads, published: Clark2019) -> dict[str, int]:
 def _of_rows(
     best: BestHeads, rows: Mapping[str, int], statistics: Mapping[str, str]
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return the sums and the number of words in each sentence, both [sentence], by `relation.{relation}.{statistic}`.
+    """Return {`relation.{relation}.{statistic}`: (sums of scores, numbers of words)}, both arrays [sentence].
 
-    rows: row of each relation in `best`.
-    statistics: by the statistic's name, the quantity of `QUANTITIES` that is summed.
-    Relations without a best head are left out.
+    rows: row in `best` of each relation, by the paper's name.
+    statistics: by the statistic's name, the quantity of `QUANTITIES` whose scores are summed over the relation's words.
+    A relation without a best head is left out.
     """
     found = {}
     for relation, row in rows.items():
@@ -428,9 +433,11 @@ def _finders(best: BestHeads, rows: Mapping[str, int]) -> dict[str, int]:
 
 
 def _non_nouns(best: BestHeads, finds: Mapping[str, int]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return sums of attention to [SEP] and numbers of words, both [sentence], by `non_nouns.{relation}.{group}`.
+    """Return {`non_nouns.{relation}.{group}`: (sums of attention to [SEP], numbers of words)}, both [sentence].
 
-    finds: rows of the relations that a head finds. Relations found only from head to dependent are left out.
+    finds: row in `best` of each relation that a head finds, by the paper's name.
+    A sum is over the words of a group of non-nouns, a value of `NON_NOUNS`, and over attention in the relation's best
+    head. A relation whose best head looks from head to dependent is left out.
     """
     is_forward = (best.chosen[..., CHOSEN.index("direction")] == 0).all(axis=1)
     groups = [(group, GROUPS.index(group)) for group in NON_NOUNS.values()]

@@ -96,7 +96,8 @@ class Statistics:
     In shapes, `...` stands for `segment` if one segment is left out at a time, and for nothing otherwise.
 
     heads: by statistic, [..., layer, head].
-    layers: by statistic, [..., layer]: the mean over the heads of a layer; of `offset_heads` the number of heads.
+    layers: by statistic, [..., layer]: the mean over the heads of a layer, but under the name `offset_heads` a number
+        of heads.
     uniform: entropy of attention spread evenly over all tokens that a token can see, in nats, [..., layer], or None.
     missing: the reason why a statistic is not known, by the statistic's name.
     on_all: if segments are left out, the statistics on all segments, which select layers and heads; None otherwise.
@@ -113,21 +114,21 @@ class Statistics:
         return self.on_all or self
 
     def of_heads(self, name: str) -> np.ndarray:
-        """Return a statistic of each head, [..., layer, head].
+        """Return a statistic of each head, [layer, head], or [segment, layer, head] with a segment left out each time.
 
         Raises `NoVerdictError` if the statistic is not known.
         """
         return self._known(self.heads, name)
 
     def of_layers(self, name: str) -> np.ndarray:
-        """Return a statistic of each layer, [..., layer].
+        """Return a statistic of each layer, [layer], or [segment, layer] with a segment left out each time.
 
         Raises `NoVerdictError` if the statistic is not known.
         """
         return self._known(self.layers, name)
 
     def mean(self, name: str, where: Where) -> np.ndarray:
-        """Return the mean of a statistic over some layers, [...].
+        """Return the mean of a statistic over some layers: a number, or [segment] with a segment left out each time.
 
         where: a third of the layers, the layers at the depth of 6 to 10 of 12, or the last layer.
         Raises `NoVerdictError` if the statistic is not known, or if the model has no layer at that depth.
@@ -152,9 +153,10 @@ class Statistics:
 
 
 def limit_of(behaviour: Behaviour, uniform: np.ndarray | None) -> np.ndarray:
-    """Return the limit above which a head shows a behaviour, [..., layer], or [1] for one limit in all layers.
+    """Return the limit above which a head shows a behaviour, in the shape of `uniform`, or [1] for one limit overall.
 
-    uniform: entropy of uniform attention in nats, [..., layer]; None for the entropy of the released figures.
+    uniform: entropy of uniform attention in nats, [layer] or [segment, layer]; None for the entropy of the released
+        figures.
 
     A limit that was set for one entropy of uniform attention changes in proportion to the entropy.
     """
@@ -164,9 +166,10 @@ def limit_of(behaviour: Behaviour, uniform: np.ndarray | None) -> np.ndarray:
 
 
 def shows(behaviour: Behaviour, statistics: Statistics) -> np.ndarray:
-    """Return which heads show a behaviour, [..., layer, head] bool.
+    """Return whether each head shows a behaviour: bool with the shape of the statistics of heads, [..., layer, head].
 
-    Raises `NoVerdictError` if the statistic of the behaviour is not known.
+    The leading axis is `segment` if segments are left out one at a time, and absent otherwise. Raises `NoVerdictError`
+    if the statistic of the behaviour is not known.
     """
     return statistics.of_heads(behaviour.statistic) > limit_of(behaviour, statistics.uniform)[..., None]
 
@@ -227,7 +230,7 @@ def sink_of(whole: Statistics, layer: int) -> str:
 def by_layer(heads: Mapping[str, np.ndarray], published: Clark2019) -> dict[str, np.ndarray]:
     """Return statistics by layer, [..., layer]: means over heads, and `offset_heads`.
 
-    heads: by statistic, [..., layer, head].
+    heads: by statistic, [..., layer, head]; the leading axis is `segment` or absent.
     `offset_heads` is the number of heads that look at the previous or the next token.
     """
     layers = {name: values.mean(axis=-1) for name, values in heads.items()}
@@ -310,7 +313,11 @@ class Heads(Quantities):
         return found
 
     def largest(self, statistic: str, number: int) -> Quantity:
-        """Return the largest value that a statistic reaches in at least a share of `number` / 144 of the heads."""
+        """Return the largest value that a statistic reaches in at least `number` of 144 heads, BERT-base's number.
+
+        In a model with another number of heads, the share of heads is the same, rounded up. statistic: a key of
+        `LABELS`.
+        """
 
         def measure(statistics: Statistics) -> np.ndarray:
             if not statistics.heads:
@@ -344,7 +351,10 @@ class Heads(Quantities):
         return self._layers(statistic, third, f".less_{other}", f" less that in the {other} third", measure)
 
     def mean_less_statistic(self, statistic: str, where: Where, other: str) -> Quantity:
-        """Return the mean of a statistic over some layers, less the mean of the statistic `other` over these layers."""
+        """Return the mean of a statistic over some layers, less the mean of the statistic `other` over the same layers.
+
+        where: a third of the layers, the layers at the depth of 6 to 10 of 12, or the last layer.
+        """
 
         def measure(statistics: Statistics) -> np.ndarray:
             return statistics.mean(statistic, where) - statistics.mean(other, where)
@@ -394,7 +404,7 @@ def collect_all(
 
     surfaces: paths of surface patterns, by model and task.
     gradients: paths of gradients; a model without gradients is absent.
-    fits: paths of fits of the projection of heads.
+    fits: paths of files on the projection of heads, with the result of `projection.layer_test`.
     divergences: paths of divergences between heads.
     """
     return {
