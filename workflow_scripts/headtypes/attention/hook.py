@@ -133,9 +133,10 @@ class Layer:
         return (-self._above_sink(self._in_softmax(rows))).sigmoid()
 
     def renormalised(self, attention: Tensor, rows: slice) -> Float[Tensor, "batch head row key"]:
-        """Return attention divided in place by the sum of each row, as if zeros had been masked before the softmax.
+        """Return attention divided in place by the sum of each row.
 
-        A row of zeros stays zero. In a layer with a sink, the sum includes the share that goes to no token.
+        The result is the same as if keys of weight zero had been masked before the softmax; a row of zeros stays zero.
+        In a layer with a sink, the sum includes the share that goes to no token.
         attention: [batch, head, row, key], the rows `rows` alone, in which some weights have been set to zero.
         rows: slice of the layer's query rows.
         """
@@ -259,8 +260,8 @@ class Scratch:
     def memory(self, layer: Layer, rows: slice) -> Tensor:
         """Return memory [batch, head, row, key] in which `Layer.attention` can compute some query rows of a layer.
 
-        On a GPU, rows and keys are rounded up to steps that are fast, and leave room for `skewed`. The next call may
-        return the same memory.
+        On a GPU, rows and keys are rounded up to sizes that are fast, with at least `LEAST_ROWS - 1` more keys, which
+        `skewed` may read. The next call may return the same memory.
         """
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
@@ -313,7 +314,10 @@ class Group:
         return self._mask
 
     def blocks(self, device: torch.device) -> Iterator[slice]:
-        """Yield slices of query rows, as equal in size as possible, in multiples of `LEAST_ROWS`."""
+        """Yield slices of the group's query rows that a device computes at a time.
+
+        All slices but the last have the same size, a multiple of `LEAST_ROWS`.
+        """
         return self._blocks(_most_pairs(device))
 
     def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:

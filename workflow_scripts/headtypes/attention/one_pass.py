@@ -78,9 +78,9 @@ def read_attention(
 
 
 class AttentionReader:
-    """The hook of a batch that hands the attention of each layer to reducers, and leaves the model as it is.
+    """A hook that hands the attention of each layer on one batch to reducers, and leaves the model as it is.
 
-    lengths: lengths of the vectors that tokens hand over, needed if a reducer reads norms or the stream.
+    lengths: the model's `KeyLengths`, needed if a reducer reads norms or the stream.
     stream: the model's residual stream, needed if a reducer reads the stream.
     """
 
@@ -159,7 +159,7 @@ class ModelOnTask:
         pass.
     batch_tokens: most tokens of a batch, with padding; by default each sample is a batch.
     max_seq_length: most tokens of a sample, besides the model's own limit.
-    head: head on the model, one of `loading.HEADS`; None for the model without one.
+    head: model head, a key of `loading.HEADS`; None for the model without a model head.
 
     Attributes: what, names of model and task for messages; longest, most tokens of a sample, longer samples being cut.
     """
@@ -206,7 +206,7 @@ def read_samples(
     """Return the result of each measurement on the samples, from one pass of the model.
 
     run: the model on the samples' task; kind: kind of task, as in `encoding.encode_samples`.
-    measurements: the parts of several analyses in the pass; norms: whether norms are read as well as weights.
+    measurements: what each of several analyses needs from the pass; norms: whether norms are read as well as weights.
     """
     encoded = run.encode(samples, kind)
     reducers = [list(each.reducers(run, encoded, norms)) for each in measurements]

@@ -15,7 +15,7 @@ def head_name(layer: int, head: int) -> str:
 def head_table(shape: tuple[int, int], columns: Mapping[str, Any]) -> pd.DataFrame:
     """Return a table with one row per head, layer by layer, and the columns layer, head (both from 0) and `columns`.
 
-    shape: (layers, heads per layer); columns: {name: a value for each head, or one value for all}.
+    shape: (layers, heads per layer); columns: {name: values in the order of rows, or one value for all heads}.
     """
     layer, head = np.indices(shape).reshape(2, -1)
     return pd.DataFrame({"layer": layer, "head": head, **columns})

@@ -102,10 +102,9 @@ class Stage:
 
 
 def stage(computes: Computation | None = None, **named: Any) -> Callable[[Callable[..., dict]], Stage]:
-    """Return a decorator that turns a function that returns a rule's spec into the `Stage` of the rule.
+    """Return a decorator that makes a rule's `Stage` from a function that returns the rule's spec.
 
-    The decorated function has the rule's name.
-
+    The function has the rule's name.
     computes: what the rule's jobs do with a model, None for nothing; named: other fields of `Stage` by name.
     """
     return lambda spec: Stage(spec, computes=computes, **named)

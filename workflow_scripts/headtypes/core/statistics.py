@@ -46,9 +46,9 @@ class Evidence:
     4.6 %.
 
     `is_exact` is true if fewer than `FEWEST_UNITS` units, and fewer than half, differ from the most frequent value. If
-    `is_exact` is true, the interval's ends are quantiles of the means of the units and one more unit with random
-    weights. The unit that is added has the lowest or the highest value of `reach` (Gaffke 2005; for right and wrong
-    answers, the bounds of Clopper and Pearson 1934). If `is_exact` is true and `reach` is None, there is no interval.
+    `is_exact` is true, the interval's ends are quantiles of randomly weighted means of the units and one more unit. The
+    unit that is added has the lowest or the highest value of `reach` (Gaffke 2005; for right and wrong answers, the
+    bounds of Clopper and Pearson 1934). If `is_exact` is true and `reach` is None, there is no interval.
 
     Attributes:
     value: the mean, or the argument `value`; number: number of units that have items.
@@ -123,10 +123,10 @@ class Evidence:
 
 
 class Together:
-    """The evidence for a sum of means: an end of its interval is the sum of that end over the means' intervals.
+    """The evidence for a sum of means; the low end of the sum's interval is the sum of the means' low ends.
 
-    The intervals of the means share the probability of error equally. This class serves a sum of two means, if hardly
-    any unit changes the first mean, such as what a condition changes, and all units differ in the second mean.
+    The intervals of the means share the probability of error equally. This class serves sums in which most units have
+    the same value in one mean, such as a drop of 0 by a condition, and different values in another mean.
 
     parts: the evidence for each mean. Attributes: value, the sum; units, the smallest `units` of a part.
     """
@@ -282,7 +282,7 @@ def two_decimals(value: float) -> str:
 def mean_intervals(
     values: np.ndarray, *, sizes: np.ndarray | None = None, reach: tuple[float, float] | None = None
 ) -> Ends:
-    """Return the low and the high ends of the intervals of `Evidence` for means over questions, each [...].
+    """Return the low and the high ends of the intervals of `Evidence` for means over all items, each [...].
 
     values: [..., question] sum over the items of each question.
     sizes:  [question] number of items, such as tokens of a text; None for one item each.
@@ -294,9 +294,9 @@ def mean_intervals(
 
 
 def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, float] | None = None) -> Ends:
-    """Return the low and the high ends of the intervals of `Evidence` for means over the items of all units.
+    """Return the low and the high ends of the intervals of `Evidence` for means over all items, each [...].
 
-    Each array is [...], and NaN for a mean without an interval.
+    Ends are NaN for a mean without an interval.
 
     sums, sizes: [unit, ...] sum and number of each unit's items; 0 for a unit without items, such as a sentence without
         some relation.

@@ -127,9 +127,9 @@ class Answers(_Answered):
 
     kind:     a key of `KINDS`; settings: values of the kind's `answer_keys`.
     targets:  right classes of each window, as `Kind.answer_targets` returns them; None if no loss is asked for.
-    Attribute `columns`: names of the values. The names are those of `Kind.answer_columns`. A language model
-    has "loss" and "tokens": the summed cross entropy of the tokens to predict, in nats, and the number of these tokens.
-    With targets, `GOLD_LOSS` is the last name.
+    Attribute `columns`: names of the values: `Kind.answer_columns`, and with targets also `GOLD_LOSS`. For a language
+    model, "loss" and "tokens" stand in place of `Kind.answer_columns`: the summed cross entropy of the tokens to
+    predict, in nats, and the number of these tokens.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):

@@ -53,7 +53,7 @@ _BOUNDARY_MARK = re.compile("^(##|Ġ|▁)")
 
 
 def token_kinds(tokenizer) -> np.ndarray:
-    """Return the kind of each token of the vocabulary, [token id] int8: 1, 2, ... in `SPECIAL_KINDS`, 0 for no kind.
+    """Return the kind of each token of the vocabulary, [token id] int8: place in `SPECIAL_KINDS`, from 1, or 0.
 
     The kinds cls and sep are those of the tokenizer's cls_token and sep_token. Without a cls_token, bos_token is of the
     kind cls, and without a sep_token, eos_token is of the kind sep, if the tokenizer adds bos_token or eos_token to

@@ -7,7 +7,7 @@ from headtypes.core.errors import InputError, shortened
 
 
 def looked_in(path: str) -> str:
-    """Return how a message ends that a path is missing: with the folder from which a relative path counts, and advice.
+    """Return the end of a message such as "there is no file PATH": the folder from which a relative path counts.
 
     Returns "" for an absolute path.
     """

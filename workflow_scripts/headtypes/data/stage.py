@@ -103,7 +103,7 @@ def sample_questions(plan: Plan, task: str) -> dict:
 
 @stage(reads="questions", calls="data.preparing:run", inputs=(RECORD, QUESTIONS))
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
-    """Return the spec: the shape of a window, the task's kind and, for language models, the seed of masked words."""
+    """Return the spec: the sizes of a window, the task's kind and, for language models, the seed of masked words."""
     kind = plan.kind_of(task)
     shape = {key: getattr(plan.config.windows, key) for key in ("max_seq_length", *kind.window_keys)}
     seed = {"seed": plan.seed("mask_words", task)} if kind.head == LANGUAGE_MODEL else {}

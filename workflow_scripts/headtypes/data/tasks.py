@@ -221,7 +221,7 @@ ID = DataColumn(None, "Column of the sample's id; without it, the row number.")
 
 
 def check_same(rows: Sequence, windows: Windows) -> None:
-    """Raise `InputError` unless the windows were built from rows with the ids of these rows, in this order."""
+    """Raise `InputError` unless the windows were built from rows with the same ids in the same order."""
     if [row.id for row in rows] != windows.question_ids:
         raise InputError("The windows were built from other questions or pairs than these; build them again.")
 
@@ -333,7 +333,7 @@ class Kind(ABC):
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
-        """Return the logits of a model's output, [input, class, softmax].
+        """Return the logits of a model's output, [input, class, softmax]; unless overridden, of a single softmax.
 
         output: the output of the model's forward pass; mask: [input, token], 0 for padding.
         """
@@ -424,9 +424,10 @@ def read_ids(table: Any, where: str, column: str | None) -> list[str]:
 
 
 def plain_values(table: Any, where: str, column: str, booleans: bool = True) -> list[str | int | bool]:
-    """Return a column of ids or labels; whole numbers are int. Raises `InputError` for a value of another type, or "".
+    """Return a column of ids or labels: texts, whole numbers as int, and true and false.
 
     table: a pandas.DataFrame; where: the file, for messages; booleans: whether true and false are allowed.
+    Raises `InputError` for any other value, and for the empty text.
     """
     plain = []
     for row, value in enumerate(table[column].to_numpy(object), start=1):

@@ -105,8 +105,8 @@ class _DocumentBuilder:
     """A document to which sentences and mentions are added while its file is read.
 
     id_: the document's id; path, line: place at which the document begins, for messages.
-    entity: pattern of the text that names an entity. Its first two groups are the entity's id and, for a mention of
-        several spans, the number of the span.
+    entity: pattern of the text that names an entity. The pattern's first two groups are the entity's id and, for a
+        mention of several spans, the number of the span.
     """
 
     def __init__(self, id_: str, path: str, line: int, entity: re.Pattern):
@@ -161,7 +161,7 @@ class _DocumentBuilder:
         self._words += len(sentence.words)
 
     def finish(self) -> AnnotatedDocument | None:
-        """Return the document; None if nothing is marked as a mention.
+        """Return the document with its coreferent mentions; None if nothing is marked as a mention.
 
         Raises `InputError` if the document has no words.
         """

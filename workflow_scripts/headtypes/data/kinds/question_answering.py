@@ -143,7 +143,7 @@ def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str) -> list[
         `answer_start`) and, if known, `title`. Without titles, each context counts as an article.
     source: the file or dataset, for messages.
     Raises `InputError` with the id of a question without text or answers (SQuAD v2), or with an answer that does not
-    stand in the context at its start.
+    stand in the context at its `answer_start`.
     """
     contexts: dict[str, str] = {}
     questions = [_question(row, number, source, contexts) for number, row in enumerate(rows, start=1)]

@@ -63,8 +63,9 @@ class SentencePair(TableKind):
         """Return the pairs of a table, as `Rows` of `Pair`.
 
         data: a pandas.DataFrame; where: the file, and key: the configuration's key of the columns, for messages.
-        columns: {"first": column, "second": column} and, if the table has such columns, "label" and "id". The key
-            "labels" maps labels of the table to labels of a model; rows whose label maps to None are left out.
+        columns: {"first": column, "second": column} and, if the table has such columns, "label" and "id".
+            `columns["labels"]`, if given, maps labels of the table to labels of a model; rows whose label maps to None
+            are left out.
         Raises `InputError` if a column is missing, a row has no text, or every row is left out.
         """
         columns = dict(columns)

@@ -213,8 +213,8 @@ def build_texts(
     """Return each segment of the documents encoded as a window, with the tokens to predict.
 
     max_length: most tokens of a window, special tokens included.
-    seed: with the segment's id, the seed for drawing the words that are masked; None for a causal model, which predicts
-        each next token.
+    seed: seed of masked words, combined with each segment's id; None for a causal model, which predicts each next
+        token.
     Raises `InputError` if no document has a segment.
     """
     import numpy as np
