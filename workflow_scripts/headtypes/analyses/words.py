@@ -58,7 +58,7 @@ def _needs_space(tokenizer) -> bool:
 class EncodedWords(NamedTuple):
     """The sentences that a model can read, encoded, in the order given.
 
-    kept: [sentence] the index of each of these sentences among all sentences. encoded: their tokens.
+    kept: [sentence] the index of each readable sentence among all sentences. encoded: their tokens.
     word_of_token: for each sentence, the index of each token's word; -1 for special tokens.
     left_out: {reason: number of sentences that were left out for this reason}.
     """
@@ -112,7 +112,7 @@ def part_of(encoded: EncodedWords, start: int, stop: int) -> EncodedWords:
 class WordRows:
     """Some rows of the attention between words, in one layer and one sample of a batch.
 
-    A row is for a word, or for the special tokens before or behind all words; so is a column.
+    A row or column is for a word, or for the special tokens before or behind all words.
     layer, sample: index of the layer, and of the sample in the batch, from 0. start: the index of the first row.
     attention: [head, row, index]; a row sums to one, or to less if some attention goes to no token.
     mask: [row, index] whether the model lets a subword of the row's word look at a subword of the column's word; None

@@ -34,7 +34,7 @@ class Settings:
     """The settings by which a task is evaluated under any condition.
 
     kind: the kind of the task, one that models answer. precision: of the forward pass.
-    batch_tokens: tokens of a batch, with padding. reading: fields of `operations.Reading`, by name.
+    batch_tokens: tokens of a batch, with padding. reading: {field of `operations.Reading`: value}.
     max_answer_length: tokens of the longest answer, for kinds of tasks with spans as answers.
     max_seq_length: tokens of a full window, if padding counts (`Reading.uniform_over_padding`).
     """

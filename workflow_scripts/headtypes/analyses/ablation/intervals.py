@@ -82,8 +82,8 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
       {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
       {metric}_low_by_article, {metric}_high_by_article: the mean's interval over articles;
       drop_{metric}: the loss from the baseline, in points, with intervals under the same four endings.
-    Values are NaN without a baseline or articles, and over too few questions or articles. The F1 of sentence pairs has
-    no columns, since it is no mean over pairs.
+    Drops are NaN without a baseline, intervals over articles are NaN without articles, and all intervals are NaN over
+    too few questions or articles. The F1 of sentence pairs has no columns, since it is no mean over pairs.
     """
     first = next(iter(scores.values()))
     table = {"condition": list(scores)}

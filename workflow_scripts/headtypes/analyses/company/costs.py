@@ -55,9 +55,9 @@ def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
     """Return one effect of each head, fitted to the losses of sets (heads that are left out together).
 
     away: [set, head] bool, heads that a set lacks. lost: [set] how much worse the model is without the set's heads.
-    If every set lacks heads of a layer, the effects of the layer sum to zero: an effect is how much more a head costs
-        than the layer's heads do on average. Ridge is used if there are few sets. Raises `InputError` if all sets lose
-        the same.
+    If every set lacks heads of a layer, the effects of the layer sum to zero, and an effect is how much more a head
+    costs than the layer's heads do on average. Ridge is used if there are few sets. Raises `InputError` if all sets
+    lose the same.
     """
     if np.ptp(lost) < 1e-12:
         raise InputError("All sets of heads lose the same, so that no head costs more than another.")
@@ -119,7 +119,7 @@ def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
         interval over questions or, if these are known, articles.
       p: two-sided p-value, over sets, of the hypothesis that the cost is zero. p_holm: p corrected for all heads.
       cost_{metric}, cost_{metric}_error: cost in each other metric, in points, and its standard error.
-    fit: a dictionary (`results.FIT`) with the keys
+    fit: a dictionary with the keys
       sets: number of sets. units: number of questions. away: mean number of heads that a set lacks. penalty: the
         penalty of ridge; 0 for least squares.
       whole, set_cost: {metric: the score with all heads} and {metric: the mean loss of a set}. r2, held_out: {metric:

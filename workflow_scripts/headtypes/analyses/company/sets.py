@@ -63,7 +63,7 @@ def _round(layers: int, heads: int, per_layer: int, share: int, seed: list[int])
     """Return sets of heads, [set, layer, head] bool; each head of the model is in at least one set.
 
     Some heads are in two sets if the number of heads of a layer is no multiple of `per_layer`.
-    per_layer: heads of a layer in a set. share: one in how many layers gives heads to a set.
+    per_layer: heads of a layer in a set. share: a set has heads of one in `share` layers.
     """
     rng, hands = np.random.default_rng(seed), ceil(heads / per_layer)
     away = np.zeros((share * hands, layers, heads), bool)

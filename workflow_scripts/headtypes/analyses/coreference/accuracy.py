@@ -117,7 +117,7 @@ def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Typ
     """Return the type of a mention, `pronoun`, `proper` or `nominal`, by its head word.
 
     start, end, head: the mention's first, last and head word, counted in the sentence from 0.
-    UPOS decides or, without it, XPOS; without tags, `PRONOUNS` and a capital letter do.
+    UPOS decides or, without it, XPOS; without tags, a list of pronouns and a capital letter do.
     """
     word, upos, xpos = sentence.words[head], sentence.upos[head], sentence.xpos[head]
     if upos or xpos:

@@ -164,8 +164,7 @@ def head_word_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
 
     With a dependency tree, the head word is the one whose head is not among these words; of several, the nearest to the
     root, then the first. With a parse, Collins' rules decide (`head_by_parse`). With neither, the head word is the word
-    before the first of `_AFTER_HEAD` (prepositions, relative pronouns, punctuation) behind word `start`, or else the
-    last.
+    before the first preposition, relative pronoun or punctuation behind word `start`, or else the last.
     """
     if sentence.heads is not None:
         heads = sentence.heads

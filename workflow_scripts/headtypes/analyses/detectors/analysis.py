@@ -78,10 +78,10 @@ SEQUENCES, LENGTH, LEAST = 32, 32, 0.1
 
 @stage("forward", calls="analyses.detectors.measure:run")
 def measure_detectors(plan: Plan, model: str) -> dict:
-    """Return the spec: sequences, length, seed, precision, batch size and least (`LEAST`).
+    """Return the spec: sequences, length, seed, precision, batch size and least.
 
-    least is the share of attention by which a detected head exceeds its null. The seed depends on no model, so that
-    models with the same tokens have the same random sequences.
+    least is the share of attention, 0.1, by which a detected head exceeds its null. The seed depends on no model, so
+    that models with the same tokens have the same random sequences.
     """
     drawn = {"sequences": SEQUENCES, "length": LENGTH, "seed": plan.seed("measure_detectors")}
     return {**drawn, **given(plan.config.compute), "least": LEAST}

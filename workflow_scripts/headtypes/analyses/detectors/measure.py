@@ -122,9 +122,8 @@ class Targets(PerSample):
     def result(self) -> Scores:
         """Return {detector: (score, score under its null)}, [sequence, layer, head] each.
 
-        The detectors are previous, next, first, duplicate and induction.
-
-        `next` is left out for a model in which no token looks ahead.
+        The detectors are previous, next, first, duplicate and induction. `next` is left out for a model in which no
+        token looks ahead.
         """
         repeated, shuffled = np.split(super().result(), 2)
         offsets, keys = np.split(shuffled[..., 2:], [2 * self._farthest + 1], axis=-1)

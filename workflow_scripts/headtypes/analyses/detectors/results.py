@@ -28,7 +28,7 @@ def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
       score, null, difference: means over the sequences;
       low, high: interval of the difference over sequences;
       above, sequences: the number of sequences on which the difference is greater than `least`, and of all sequences;
-      p: of the hypothesis that the difference exceeds `least` on at most half of all sequences (sign test);
+      p: p-value of the hypothesis that the difference exceeds `least` on at most half of all sequences (sign test);
       corrected_p: p corrected for the number of heads and detectors of the model (`statistics.holm`);
       detected: whether corrected_p is below 0.05. If the hypothesis is true of every head and detector of a model, the
         probability that any head is detected is at most 0.05.

@@ -102,7 +102,7 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Return (features, first): results of `DistanceFeatures` divided into features and their parts to the first token.
 
-    read: [..., COLUMNS] or [..., 2 * COLUMNS]. first: None if the results have no such parts.
+    read: [..., column], or [..., 2 * column] with parts to the first token. first: None without these parts.
     """
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None
 

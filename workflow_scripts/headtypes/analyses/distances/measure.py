@@ -109,8 +109,8 @@ class Buckets:
     def special_tokens(self) -> tuple[Tensor, Tensor]:
         """The positions of the special tokens, [sample, token] int64, and their kinds, one-hot [sample, token, 4].
 
-        Samples with fewer special tokens than others are filled up with the position behind the last token, whose kind
-        is zero.
+        Samples with fewer special tokens than others are filled up with the position behind the last token, and with
+        zeros for its kind.
         """
         places = padded(self._special_tokens, self._tokens.shape[1], self._tokens.device)
         return places, _one_hot_kinds(pad(self._tokens, (0, 1)).gather(1, places))
@@ -120,8 +120,8 @@ class Buckets:
 
         As the query rises, the column of its distance to the token runs through the bins from the last to the first,
         self, and the bins from the first to the last. Edges are the bounds of these columns. last: int64, the last
-        query before an edge among the queries from `start` to before `stop`, counted from `start`. exists: whether
-        there is one.
+        query before an edge among the queries from `start` to before `stop`, counted from `start`. exists: whether such
+        a query exists.
         """
         least = -(-torch.arange(1 + FINE_BINS, device=self._tokens.device) * self._tokens.shape[1] // FINE_BINS)
         least = least.clamp_min_(1)
@@ -179,7 +179,7 @@ class _InSlices:
 
 
 class _AtOnce:
-    """Sums of attention by key - query and by special token, as in `_InSlices`, without a copy of the weights.
+    """Sums of attention over query rows, by key - query and by special token, from the weights without a copy.
 
     `block.memory`, which holds the weights, must have zeros behind each row. All keys are summed by distance, in one
     reading of the weights. Then the part of the special tokens, which are few, is subtracted.

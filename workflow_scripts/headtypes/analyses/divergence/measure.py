@@ -120,7 +120,7 @@ def _rows_of_heads(
 
 
 def _smoothed(layer: Layer, rows: slice, norms: bool, with_none: bool) -> Float[Tensor, "head row key"]:
-    """Return the attention of one sample, of which a share `SMOOTHING` is spread evenly over all visible keys.
+    """Return the attention of one sample, of which a share of 0.001 is spread evenly over all visible keys.
 
     rows: the queries. norms: whether shares of norms are returned instead of weights.
     with_none: whether the share that goes to no token follows as one more key, so that all rows sum to one.

@@ -274,7 +274,7 @@ class AttentionGradients:
         return _Attention.apply(layer.query, layer.key, layer.value, self.anchor, layer, number, self)
 
     def means(self) -> Float[Tensor, "batch layer head kind"]:
-        """Return each head's mean |dLoss / dA| by kind of token, after the backward pass; 0 for a missing kind."""
+        """Return each head's mean |dLoss / dA| by kind of token, read in the backward pass; 0 for a missing kind."""
         means = torch.empty_like(self._sums)
         for group in self.groups:
             pairs = group.length * self._members[group.samples.start].sum(1)

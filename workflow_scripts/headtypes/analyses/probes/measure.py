@@ -249,10 +249,12 @@ def train_probes(
         word; or `released`, behind the last, as in the released code, so that every candidate is given the vector of
         the next word. Under `released` a word may be its own head, too.
 
-    Returns a dictionary for JSON. `right`: for each probe (`scores.PROBES`) the number of words of each scored sentence
-      whose syntactic head the probe finds, [start][sentence]; `words`: the number of words of each scored sentence
-      that count (`guesses.counted_words`). `scored` and `training`: how many sentences are read, and left out.
-      `vectors`: the length of a word vector, and the share of scored words that have one.
+    Returns a dictionary for JSON with the keys
+      right: {probe: the number of words of each scored sentence whose syntactic head the probe finds,
+        [start][sentence]}.
+      words: the number of words of each scored sentence that count, all but punctuation.
+      scored, training: how many sentences are read, and left out.
+      vectors: the length of a word vector, and the share of scored words that have one.
     """
     training = training if sentences == "all" else training[:sentences]
     run = ModelOnTask(record, **settings)

@@ -60,7 +60,8 @@ def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
     sentences.
 
     The table has the columns:
-      system: one of `PROBES` or `BASELINES`. minus: empty, or for a difference the system that is subtracted.
+      system: the name of a probe, such as `attention`, or of a baseline, such as `best_head`. minus: empty, or for a
+        difference the system that is subtracted.
       uas, low, high: the score or difference in percent, with the interval over sentences; for a probe the mean over
         its random starts. Punctuation does not count, the root does.
       least, most: the smallest and the largest score of a random start; empty for a difference.
@@ -92,7 +93,7 @@ def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
 def _right_words(
     probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Return ({system: right words, [start, sentence]}, words, [sentence]); the systems are `PROBES` and `BASELINES`.
+    """Return ({system: right words, [start, sentence]}, words, [sentence]); a system is a probe or a baseline.
 
     words: the number of words that count. Arguments are those of `measure_probes`.
     """

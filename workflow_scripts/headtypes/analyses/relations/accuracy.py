@@ -59,7 +59,7 @@ def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int,
     """Yield (name, word, head) for each of Stanford's dependency relations in a sentence of Universal Dependencies.
 
     Words are counted from 1. name: the relation. word: the word whose guess is scored: the dependent or, under the name
-    `POSS_OF_MARK`, the possessive mark behind the dependent, if there is one. head: the right guess.
+    `poss*`, the possessive mark behind the dependent, if there is one. head: the right guess.
     tagged: whether the treebank has XPOS, which the relations aux, mark, prep and pobj need.
     """
     for word, head, label in sentence.arcs():
@@ -315,7 +315,7 @@ class Part:
         read. sentence: [word] the index of each word's sentence among the read sentences. upos: [word] the word's part
         of speech.
     is_odd: [word] whether the sentence has an odd index in the treebank. by_offset: [word, offset] the guesses of
-        `OFFSETS`.
+        offsets -3 to 3 but 0.
 
     Raises `InputError` if the guesses are not of these sentences.
     """
@@ -336,8 +336,8 @@ class Part:
         The groups are: words that call for the relation's best head (dependents, or the words on which they depend);
         all other words; words that are no nouns; words that are neither nouns nor pronouns. The last two are empty
         without UPOS tags.
-        pairs: words and syntactic heads of the relation. direction: the best head's direction, an index of
-            `DIRECTIONS`.
+        pairs: words and syntactic heads of the relation. direction: the best head's direction: 0 from dependent to
+            head, 1 from head to dependent.
         """
         looking = pairs.words
         if direction:
@@ -526,13 +526,15 @@ def measure_relations(
 
     Returns two tables and the sums from which they are made. Layers and heads count from 0; accuracies in tables are in
     percent.
-    heads: one row for each relation, part, layer, head and direction (`guesses.DIRECTIONS`): annotation and relation as
-      `all_pairs` names them; words, the number of guesses; accuracy; visible, the number of guesses whose right answer
-      the head can see; visible_accuracy, over these guesses. If the head can see none, both accuracies are NaN: in a
-      causal model, a guess at a later word is impossible and not wrong.
+    heads: one row for each relation, part, layer, head and direction (`guesses.DIRECTIONS`), with the columns
+      annotation, relation: names, as `all_pairs` has them. words: the number of guesses. accuracy: over all guesses.
+      visible: the number of guesses whose right answer the head can see. visible_accuracy: over these guesses. If the
+        head can see none, both accuracies are NaN: in a causal model, a guess at a later word is impossible and not
+        wrong.
     best: one row for each relation and way of choosing, with the columns
-      chosen, scored: the parts; `file` and `file`, as in the paper; and `file` and `test` or, without a test file,
-        `halves`: each half of the sentences, of even or of odd index, is scored with the choice of the other half.
+      chosen, scored: the parts on which the head is chosen and scored: `file` and `file`, as in the paper; and `file`
+        and `test` or, without a test file, `halves`: each half of the sentences, of even or of odd index, is scored
+        with the choice of the other half.
       words: the number of scored words. layer, head, direction, accuracy: of the best head. other_layer, other_head,
         other_accuracy: of the best head in the other direction.
       offset, offset_accuracy: by how many words the syntactic head follows the dependent at the best offset, and the
@@ -541,11 +543,12 @@ def measure_relations(
       visible, visible_accuracy: of the best head.
       to_sep, to_sep_others: the share of attention in the best head to [SEP] from words that call for the head, and
         from all other words; NaN if none of these words can see [SEP].
-      {name}_low, {name}_high: intervals over sentences of to_sep, to_sep_others and each of `QUANTITIES`.
+      {name}_low, {name}_high: intervals over sentences of the accuracies, differences and shares, but of
+        visible_accuracy.
       left_out: a sentence on how many sentences of `file` no head reads, and why; empty if all are read.
       If halves choose differently, layer, head, direction and offset are empty.
-    sums: {scored: the best heads with the sums of each sentence}, `file` first; further intervals can be made from
-        them.
+    sums: {scored: the best heads with the sums of each sentence}, `file` first; further intervals can be made from the
+        sums.
     """
     read = {name: Part(parts[name], arcs[name]) for name in arcs}
     listed = list(_listed_relations(read[FILE], least))

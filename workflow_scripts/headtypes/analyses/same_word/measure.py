@@ -43,8 +43,9 @@ _BETWEEN = "\n\n"
 class SameWord:
     """The attention of words to the same word elsewhere, by each head on every sample, and under even attention.
 
-    The places of `PLACES` are the other text of the sample, and the rest of the word's own text.
-    shares: [sample, layer, head, place] mean over the words of a sample that have the same word there; NaN if none has.
+    The places are the other text of the sample, and the rest of the word's own text.
+    shares: [sample, layer, head, place] mean over the words of a sample that have the same word in this place; NaN if
+        no word has.
     chance: [sample, place] the same mean for attention that is spread evenly. sample_ids: ids of the samples.
     frequent: the most frequent words, which are left out.
     """

@@ -37,7 +37,7 @@ COLUMNS = (
 class Surface:
     """The surface patterns of every head on every sample (Clark et al. 2019, sections 3.1 to 3.3).
 
-    A surface pattern is attention to a position or a kind of token, or its entropy.
+    A surface pattern is the attention to a position or a kind of token, or the entropy of attention.
     patterns: [sample, layer, head, column] the columns `COLUMNS`: entropies in nats, all others shares of attention;
         NaN if a column is impossible for the model or the sample.
     uniform: [sample, layer] mean over tokens of the entropy, in nats, of attention spread evenly over all that a token
@@ -64,7 +64,7 @@ class Surface:
     def mean(self, name: str, of: Of = "weights") -> Float[np.ndarray, "layer head"]:
         """Return the mean of a column over samples, float64; NaN for a head whose column is NaN on all samples.
 
-        name: one of `COLUMNS`. of: whether the column of weights or of norms is meant.
+        name: a column, such as `previous` or `entropy`. of: whether the column of weights or of norms is meant.
         """
         return mean_of_known(self.column(name, of))
 
@@ -180,9 +180,11 @@ class _Tokens:
         self._looked_at = torch.stack([is_cls, is_sep, is_comma | is_period, is_first], -1)[:, None].float()
 
     def sums(self, block: Block, entropy_sums: EntropySums) -> list[Tensor]:
-        """Return the sums over the rows of a block, in the order of `_SUMS`, from which surface patterns are made.
+        """Return the sums over the rows of a block from which surface patterns are made, in the order of `_SUMS`.
 
-        Each sum has a shape that broadcasts to [sample, attention head].
+        The sums are of attention by position and kind of token, of entropies and of largest weights; the last are of
+        entropies of uniform attention, rows that see the next token, and rows of `[CLS]` that see another token. Each
+        sum has a shape that broadcasts to [sample, attention head].
         entropy_sums: a function for sums of p ln p.
         """
         import torch

@@ -33,9 +33,9 @@ class Naming:
     """The names of k clusters of heads, and how certain the names are.
 
     names, doubts: for each cluster its name, and a sentence on why the name is doubtful, empty if the name is certain.
-    groups: shares of attention (near, special, far) of the clusters' centroids. errors: their standard errors over
-        heads.
-    margin: the score of the chosen assignment of names less the score of the second-best one; None unless k = 4.
+    groups: shares of attention (near, special, far) of the clusters' centroids. errors: standard errors of these shares
+        over heads.
+    margin: the score of the chosen assignment of names less the score of the second-best assignment; None unless k = 4.
     """
 
     names: tuple[str, ...]
@@ -97,8 +97,8 @@ def _name_scores(groups: Groups) -> np.ndarray:
 def _leads(groups: Groups, chosen: np.ndarray) -> np.ndarray:
     """Return how far each cluster's name is ahead of three rivals, [3, cluster], in shares of attention.
 
-    The rivals are the second-best assignment of names to clusters, another name for the same centroid, and the near,
-    special or far of another cluster, of which the name needs the largest.
+    The rivals are the second-best assignment of names to clusters, another name for the same centroid, and the largest
+    near, special or far of another cluster, if the name asks for the largest; else the third lead is 1.
     groups: shares of attention of the centroids. chosen: [cluster] the index in `TYPES` of each cluster's name.
     """
     scores, clusters = _name_scores(groups), np.arange(len(chosen))

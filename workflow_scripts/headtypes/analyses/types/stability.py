@@ -110,7 +110,7 @@ def compare_numbers(
     features_by_sample: [sample, head, column] distance features.
     method: of clustering, such as `kmeans`. k: number of clusters of the mixtures. scale: whether features are scaled
         to zero mean and unit variance; silhouettes are then those of the scaled features.
-    restarts: of k-means on all heads; other methods, and fits to halves, have fewer (`_DIVISORS`).
+    restarts: of k-means on all heads; other methods have a fifth, and fits to halves a half (k-means) or a 25th.
     models: clusterings of each kind of half, at least 2. seed: every draw and fit has a seed derived from this one.
 
     table: a row for each number of clusters up to 8 that is below the number of different heads, with the columns
@@ -162,7 +162,7 @@ def compare_numbers(
 def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
     """Return {criterion: number of clusters that the criterion chooses}; None if all values of a criterion are missing.
 
-    table: criteria by number of clusters, with the columns `COLUMNS`.
+    table: criteria by number of clusters, as `compare_numbers` returns it.
     The criterion silhouette chooses the largest silhouette. The criteria heads and samples choose the largest kappa
     over halves of heads and of samples. Kappa is the pairwise agreement corrected for chance (Cohen 1960); uncorrected
     agreement rises as clusters get fewer. Among equal values the largest number of clusters is chosen.
@@ -242,10 +242,10 @@ def cluster_halves(
     """Return (clusters, profiles) of heads clustered on random halves of the samples, an entry for each half.
 
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
-    models: the number of halves. seed: seed from which those of halves and fits are derived. k: number of clusters.
-    settings: `method`, `scale` and `restarts`, as in `clustering.cluster_heads`.
+    models: the number of halves. seed: gives the seeds of halves and fits. k: number of clusters. settings: `method`,
+        `scale` and `restarts`, as in `clustering.cluster_heads`.
     clusters: for each half the cluster of each head, [head] int, matched to `labels`. profiles: for each half {"near",
-    "special", "far": the share of attention of each cluster in this half}.
+        "special", "far": the share of attention of each cluster in this half}.
     Raises `InputError` for fewer than two samples.
     """
     samples = len(features_by_sample)
@@ -376,8 +376,8 @@ def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partitio
 
     stability, numbers: as `measure_types` returns them. partition: the types of the heads.
     The criteria are silhouette and stability. A ring marks the number of clusters that a criterion chooses, a dotted
-    line the number of the partition. The line is the one of `gaps.head_gaps`. A tile has the colour of the head's type;
-    the fewer clusterings of halves give the head this type, the paler is the tile.
+    line the number of types of the partition. The line of heads is the one of `gaps.head_gaps`. A tile has the colour
+    of the head's type; the fewer clusterings of halves give the head this type, the paler is the tile.
     """
     layers, heads = partition.shape
     labels = type_labels(partition)

@@ -78,7 +78,7 @@ def scatter_heads(axes: Axes, heads: pd.DataFrame, colour, marker: str, label: s
 
 
 def frame_projection(axes: Axes, places: pd.DataFrame) -> float:
-    """Frame all places in a square without scales, and return half of the square's side.
+    """Frame all places on `axes` in a square without scales, and return half of the square's side.
 
     places: a table with the columns x and y.
     """
