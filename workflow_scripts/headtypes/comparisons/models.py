@@ -64,7 +64,9 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
     The columns are, in percent but for the last three,
     - same_shares: heads that could keep their type if the model had as many heads of each type as the other model has;
     - same_layers: heads that could keep their type if the model had as many heads of each type at every depth, too;
-    - same_type, same_cluster, adjusted_rand: as in `clustering.compare_partitions`; NaN without a relation;
+    - same_type, same_cluster: heads with the same type in both models, and heads in matched clusters; NaN without a
+      relation;
+    - adjusted_rand: adjusted Rand index of the two partitions, 1 for equal ones; NaN without a relation;
     - doubtful, other_doubtful: types whose name is doubtful in the model and in the other model.
     The depth of a layer is its place between the first and the last layer, so models of different numbers of layers
     compare. Always same_shares >= same_layers >= same_type. Raises `InputError` if related models differ in layers or

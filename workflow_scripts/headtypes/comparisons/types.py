@@ -163,8 +163,8 @@ def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the table that the figure shows.
 
     table: the result of `compare_types`.
-    The smallest and the largest head are left out, and so are rows that repeat other rows, as relations of Universal
-    Dependencies repeat Stanford's.
+    Rows on the smallest and the largest value of a type's heads are left out. Rows that repeat other rows are left out,
+    too, as relations of Universal Dependencies repeat Stanford's.
     """
     of_relations = table["analysis"] == "relations"
     derived = of_relations & table["quantity"].str.endswith("(stanford)")

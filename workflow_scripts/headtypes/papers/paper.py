@@ -213,8 +213,9 @@ class Paper:
 
 
 def paths_by_key(kind: str, result: Result, entries: Iterable[Any]) -> dict[tuple[str, ...], str]:
-    """Return {(kind, *key): path} of a result, an item for each entry.
+    """Return the paths of a result, {(kind, *key): path}, one for each entry.
 
+    kind: the name under which a paper's `inputs` list the result.
     entries: entries of the plan, each with its `key`, such as (model, task), and its wildcards.
     """
     return {(kind, *entry.key): result.path.format(**entry.wildcards) for entry in entries}

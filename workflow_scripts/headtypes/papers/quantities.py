@@ -27,7 +27,8 @@ PERMUTATIONS = 1999
 class Ranked:
     """A measure that computes several numbers and returns one of them by rank.
 
-    several: a function from statistics to an array [..., number].
+    several: a function from statistics to the numbers, an array [number] or, from statistics of single units, [unit,
+        number].
     rank: 1 for the largest number, 2 for the next, -1 for the smallest; or a function from the count of numbers to the
         rank.
     """
@@ -233,8 +234,8 @@ def beside_permuted_layers(
     """Return a statistic of numbers by layer, less its mean under random permutations of the layers, with an interval.
 
     label: the statistic in words.
-    statistic: a function from [..., layer] to a number, or from [permutation, ..., layer] to [permutation].
-    by_layer: the numbers, such as counts of heads, [..., layer].
+    statistic: a function from `by_layer` to a number, or from [permutation, ..., layer] to [permutation].
+    by_layer: the numbers, such as counts of heads, [..., layer]; leading axes, such as types, are up to `statistic`.
     unit: unit of the statistic, such as "points".
 
     Heads of one layer are alike, so layers are permuted as wholes.

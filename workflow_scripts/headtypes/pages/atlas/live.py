@@ -222,6 +222,7 @@ class Live:
     def _spans(self, output: Any, sample: Sample, length: int) -> list[Answer]:
         """Return the answer with a probability for each span of the second text; no answer if no span is possible.
 
+        output: start and end logits. length: number of tokens of both texts.
         The score of a span is its start logit plus its end logit (Devlin et al. 2019, section 4.2). The probabilities
         are the softmax of the scores.
         """

@@ -176,8 +176,8 @@ def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str
     path: path of the partition's intervals.
     conditions: {type or head: operation} of each condition.
 
-    An item has the keys partition, condition, operations and drops (metric, drop, low, high). Conditions that change
-    nothing, and those evaluated under a further reading of the paper, are left out.
+    An item has the keys partition, condition, operations and drops (metric, drop, low, high). A condition that changes
+    nothing is left out, and so is a condition that was evaluated under a further reading of the paper.
     """
     table = read_intervals(path)
     metrics = [metric for metric in METRICS.values() if f"drop_{metric.name}" in table]

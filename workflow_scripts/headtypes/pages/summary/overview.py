@@ -66,6 +66,7 @@ def left_out_alone(
 
     table: Guan's Table 2 or 3, read from CSV.
     types: all types of the partition.
+    operation: such as `zero`, which leaves heads out, or `drop_intra`.
     """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
     named = rows[[column for column in rows if column.startswith("operation_")]]

@@ -98,11 +98,12 @@ def caption_of(path: StrPath, wildcards: dict[str, str]) -> list[str]:
 
 @dataclass(frozen=True)
 class ShownPaper:
-    """The part of the page on one paper.
+    """The part of the page of results on one paper.
 
     short: the paper's authors. name: authors, year and title.
     judged: verdicts on each model with a partition or task, the model with the most verdicts first.
-    headline: how many elements of `judged`, from the first, stand beside the findings.
+    headline: number of elements of `judged`, from the first, that the page shows in full; the page only links to the
+        rest.
     """
 
     id: str

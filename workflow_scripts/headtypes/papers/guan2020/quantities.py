@@ -165,9 +165,9 @@ class Model(Quantities):
         return np.array([*(heads[name] for name in types), *([np.sum(others, axis=0)] if others else [])])
 
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return the numbers of heads (`layout`), by model, of this run's models that stand for the paper's models.
+        """Return {name: numbers of heads (`layout`)} for the run's models that stand beside models of the paper.
 
-        models: names in the paper's Table 1.
+        models: names of the paper's models, as in its Table 1.
         Raises `NoVerdictError` if a model is missing, or if a type of `types` has a doubtful name in a model.
         """
         if not self.of_kind("family"):
@@ -189,7 +189,8 @@ class Model(Quantities):
         """Return the weighted sum of exact match over conditions, in percent.
 
         weights: by number of the condition in the paper; a condition of weight 0 need not have been evaluated.
-        Raises `NoVerdictError` if another condition was not evaluated, or if the model answers nothing correctly.
+        Raises `NoVerdictError` if a condition of another weight was not evaluated, or if the model answers nothing
+        correctly.
         """
         ids = {condition: f"{condition}.exact_match" for condition, weight in weights.items() if weight}
         if not any(f"{condition.id}.exact_match" in self for condition in self.published.conditions):
@@ -208,7 +209,7 @@ class Model(Quantities):
 
 
 def by_thirds(by_layer: np.ndarray) -> np.ndarray:
-    """Return sums over the first, middle and last third of the layers, [..., third].
+    """Return sums over the first, middle and last third of the layers, [..., third], with `by_layer`'s leading axes.
 
     by_layer: [..., layer]. Raises `NoVerdictError` if there are fewer than three layers.
     """
@@ -217,9 +218,9 @@ def by_thirds(by_layer: np.ndarray) -> np.ndarray:
 
 
 def beyond_others(thirds: np.ndarray, third: Third) -> np.ndarray:
-    """Return the value of one third less the largest value of another third, [...].
+    """Return the value of one third less the largest value of another third, with the leading axes of `thirds`.
 
-    thirds: [..., third].
+    thirds: [..., third], the first, middle and last third of the layers.
     """
     number = THIRDS.index(third)
     return thirds[..., number] - np.delete(thirds, number, axis=-1).max(axis=-1)

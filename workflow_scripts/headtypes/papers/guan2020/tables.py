@@ -240,7 +240,7 @@ def ablation_table(
     - operation_{type or head};
     - {metric} and drop_{metric}, either with the ends of its intervals over questions and articles;
     - published_{metric} and published_drop_{metric};
-    - numbers of the random heads, and control_questions_asked;
+    - the keys of `controls`, such as the mean drop of random heads, and control_questions_asked;
     - n_questions (or pairs, or documents), n_questions_asked;
     - doubtful (types with a doubtful name) and, with a loss, the perplexity.
     """

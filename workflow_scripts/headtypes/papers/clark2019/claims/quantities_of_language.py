@@ -143,8 +143,8 @@ class Columns:
         reach: the least and the largest value of the measure on a single unit. The default is 0 plus or minus 50 points
             for each accuracy that the measure uses, and at least 100 points.
 
-        Units have the sizes of one used accuracy: the accuracy with the smallest effective number of units, (sum of
-        sizes)^2 / sum of sizes^2. With fewer than two units there is no interval.
+        Units are weighted by their sizes under one used accuracy: the accuracy with the smallest effective number of
+        units, (sum of sizes)^2 / sum of sizes^2. With fewer than two units there is no interval.
         """
         value = float(measure(whole))
         most = 50.0 * max(2, len(whole.used))
