@@ -130,7 +130,7 @@ def compare_types(
     - type, doubtful (whether the type's name is doubtful), heads (number of heads);
     - analysis (its name in the registry), task, quantity, statistic (how the values of the heads become one);
     - value; low, high: its interval over samples or questions, empty without samples or with too few;
-    - random, random_low, random_high, rank, p, draws: as in `Place`; p_holm: p corrected by Holm's procedure;
+    - random, random_low, random_high, rank, p, draws: the fields of `Place`; p_holm: p corrected by Holm's procedure;
     - overlap: mean share of the random heads that are of the type themselves.
     Both p and p_holm are known for the rows of tested analyses that the figure shows, and empty elsewhere. Rows from
     `left_out` have neither p nor rank. Shares of attention are 0 to 1, entropies and divergences in nats, accuracies

@@ -137,7 +137,7 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     - families: number of families of the models;
     - low, high: interval of the share of models in which the claim holds, in percent (`share_interval`); NaN without
       models;
-    - untrained, untrained_hold: number of networks of the family `UNTRAINED`, and of those in which the claim holds.
+    - untrained, untrained_hold: number of networks of the family `UNTRAINED`, and number in which the claim holds.
     Untrained networks count in no other column but the cells. If a claim holds in most untrained networks, the claim
     says nothing of training, and models in which the claim holds count as open.
     """
@@ -163,7 +163,7 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
 def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[float, float]:
     """Return the ends of a 95 % interval of the share of models in which a claim is true, from 0 to 1.
 
-    verdicts, families: one of each for every model. Without models both ends are NaN.
+    verdicts, families: the claim's verdict in each model, and the model's family. Without models both ends are NaN.
 
     Families count as random draws: each family gives the share of its models in which the claim holds. The mean of the
     shares has the exact interval of a proportion of as many draws (Clopper and Pearson 1934). Shares between 0 and 1

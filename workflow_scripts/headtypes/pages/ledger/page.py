@@ -22,9 +22,10 @@ _OF_CELL = ["paper", "id", "model", "family", "subject", "reading", "verdict", "
 def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, provenance: Mapping) -> str:
     """Return the ledger as one HTML page.
 
-    ledger: the result of `ledger_table`, a row for each claim in each model.
+    ledger: the result of `ledger_table`, a row for each claim in each model, partition or task, and reading.
     claims: the result of `over_models`, a row for each claim.
     together: the result of `together_table`.
+    provenance: what made the results.
     """
     cells = _cells(ledger)
     strips = cells.groupby(CLAIM, sort=False)["verdict"].agg(lambda verdicts: list(_runs(verdicts)))

@@ -126,7 +126,7 @@ class Answers(NamedTuple):
 def types_answer(gaps: Collection[Measured]) -> str:
     """Return whether there are gaps between heads: YES if all dips are above 0, NO if a dip is below 0, else UNDECIDED.
 
-    gaps: the dips of `measured_gaps`, with their intervals. A dip is above 0 if its whole interval is.
+    gaps: the dips of `measured_gaps`, with their intervals. A dip is above or below 0 if its whole interval is.
     Among several dips one is below 0 by chance more often. For NO, the p-value times the number of dips has to be below
     0.05.
     """

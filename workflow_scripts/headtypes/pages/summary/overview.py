@@ -158,9 +158,10 @@ class Type(NamedTuple):
 class Cost(NamedTuple):
     """The score without a type, with the interval of its drop, and the score without as many random heads.
 
-    type: index of the type.
-    text, random_text: the two scores in words.
-    place, interval, random: places of the scores and of the interval, in percent of the chart's width.
+    type: index of the type among the partition's types.
+    text, random_text: the score without the type, and the score without random heads, in words.
+    place, random: places of the two scores in the chart, in percent of the chart's width.
+    interval: places of the ends of the interval, in percent of the chart's width.
     """
 
     type: int

@@ -64,7 +64,7 @@ def stability_table(
       paper's one value is one of these columns; NaN if not clustered;
     - heads_pairwise, samples_pairwise, pairs_pairwise: mean agreement of two clusterings;
     - own_cluster: share of pairs of a head and a sample that are nearest to the head's cluster;
-    - gaps_p: p-value of the hypothesis that heads have no gaps (`types.gaps`), the larger of those of two dips;
+    - gaps_p: p-value of the hypothesis that heads have no gaps (`types.gaps`), the larger of the p-values of two dips;
     - share_{type}; doubtful: types with a doubtful name; samples; samples_asked.
     """
     table = []
@@ -321,7 +321,7 @@ def _key(row: Mapping) -> Key:
 
 
 def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
-    """Yield Table 2 or 3 as pages show it, one for each model and partition, with the baseline as its first row.
+    """Yield Table 2 or 3 as pages show it, a table for each model and partition, with the baseline as its first row.
 
     table: the result of `ablation_table`.
     number: 2 or 3.

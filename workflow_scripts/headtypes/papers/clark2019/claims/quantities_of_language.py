@@ -247,9 +247,9 @@ class Trees(Accuracies):
         return found.above(limit) if side == "above" else found.below(limit)
 
     def probe_difference(self, system: str, other: str) -> Quantity:
-        """Return the attachment score of one probe or baseline less that of another, in points.
+        """Return the attachment score of a probe or baseline less the attachment score of another, in points.
 
-        system, other: keys of `SYSTEMS`.
+        system, other: the two probes or baselines, keys of `SYSTEMS`.
         """
         label = f"attachment score of {SYSTEMS[system]} less that of {SYSTEMS[other]}"
         return self.quantity(
@@ -271,7 +271,7 @@ class Documents(Accuracies):
     absent: ClassVar[str] = "the model reads no documents with mentions"
 
     def best_head_beyond(self, system: str, candidates: str) -> Quantity:
-        """Return the accuracy of the best head at selecting antecedents less that of a baseline, in points.
+        """Return the best head's accuracy at selecting antecedents less the accuracy of a baseline, in points.
 
         system: the baseline, such as "head_match".
         candidates: the words among which the head chooses, one of `CANDIDATES`.

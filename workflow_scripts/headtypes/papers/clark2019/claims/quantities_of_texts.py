@@ -331,8 +331,8 @@ class Heads(Quantities):
     def in_more_than(self, percent: float, statistic: str, side: Side) -> Quantity:
         """Return the value of a statistic that more than `percent` percent of the heads reach, or do not exceed.
 
-        side: "above" for the largest value that so many heads reach; "below" for the smallest value that so many heads
-            do not exceed.
+        side: "above" for the largest value that more than `percent` percent of the heads reach; "below" for the
+            smallest value that more than `percent` percent do not exceed.
         """
         sign = 1 if side == "above" else -1
         label = f"{LABELS[statistic]} in more than {percent:g} percent of the heads, at {_ENDS[side]}"
@@ -500,10 +500,10 @@ def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> M
     divergences: divergence of any two heads, [head, head].
     marked: behaviour of each head, [layer, head] str; empty for a head without a behaviour.
 
-    The difference is the mean divergence of pairs with one behaviour, less the mean of other pairs in which at least
-    one head has a behaviour. The value is the difference less its mean under permutations. Behaviours are permuted
-    within layers, since heads of a layer are alike, whatever their behaviour is. Raises `NoVerdictError` if either kind
-    of pair is absent.
+    The difference is the mean divergence of pairs with the same behaviour, less the mean of other pairs in which at
+    least one head has a behaviour. The value is the difference less its mean under permutations. Behaviours are
+    permuted within layers, since heads of a layer are alike, whatever their behaviour is. Raises `NoVerdictError` if
+    there are no pairs with the same behaviour, or no other pairs.
     """
     names, counts = np.unique(marked, return_counts=True)
     pairs = {name: count * (count - 1) / 2 for name, count in zip(names, counts, strict=True)}
