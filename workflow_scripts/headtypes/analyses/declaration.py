@@ -154,7 +154,7 @@ def by_head(table: pd.DataFrame) -> pd.DataFrame:
 
 
 class Measure(NamedTuple):
-    """One number that every set of heads has: the heads of a type, and as many heads drawn at random.
+    """One number of any set of heads, by which a type's heads are compared with as many heads drawn at random.
 
     A set of heads is a row of booleans over all heads, layer by layer.
 

@@ -45,11 +45,10 @@ class Scored:
         """Return the weighted sum of the conditions' mean scores, with its interval.
 
         weights: {condition: weight}. baseline: the baseline's name, or None.
-        An interval is reliable if enough units differ in the quantity compared. If `weights` has the baseline, the sum
-        is divided in two: the drops from the baseline, and the rest of the baseline's weight. For "95 percent of the
-        baseline is left", the units counted are then units with different drops. If all drops differ, but hardly any
-        scores under one condition, since nearly all answers are lost, each condition has an interval of its own, and
-        the intervals are added.
+        The interval counts only units that differ in the quantity compared. A sum with the baseline is therefore
+        divided into drops from the baseline, and the rest of the baseline's weight. For "95 percent of the baseline is
+        left", units with different drops count. If all drops differ, but hardly any scores under one condition, since
+        nearly all answers are lost, the sum has a part for each condition. The parts' intervals are joined.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())

@@ -159,7 +159,7 @@ def _values(scores: pd.DataFrame, metrics: list[str]) -> np.ndarray:
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """Run the rule `evaluate_company` as a job of Snakemake, and go on where an earlier job stopped.
 
-    inputs, outputs: the rule's files, by name. spec: keyword arguments of `evaluate_company`, and the kind of the task.
+    inputs, outputs: the rule's files, by name. spec: keyword arguments of the function `evaluate_company`.
     Scores are kept outside of the results, in a file that no rule declares, so that Snakemake does not delete the file.
     """
     rows, windows = read_rows(inputs.questions, spec["kind"]), read_windows(inputs.windows)

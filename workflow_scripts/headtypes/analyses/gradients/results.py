@@ -38,7 +38,10 @@ class Gradients:
         return [] if self.reason is None else [f"nothing is measured: the model {self.reason}."]
 
     def table(self) -> pd.DataFrame:
-        """Return one row for each head: layer, head (from 0), each kind of `ATTENDED`, loss, samples and reason."""
+        """Return one row for each head: layer, head, a value for each kind of token, loss, samples, reason.
+
+        Layer and head count from 0.
+        """
         layers, heads, _ = self.values.shape
         kinds = dict(zip(ATTENDED, self.values.reshape(layers * heads, -1).T, strict=True))
         columns = {**kinds, "loss": self.loss, "samples": self.samples, "reason": self.reason}

@@ -45,12 +45,12 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 
 
 def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
-    """Return {"line": dip, "paths": dip} beyond chance, in percent, with intervals and p-values of 0.
+    """Return by how much both dips of heads, line and paths, exceed the dips by chance, in percent: {name: difference}.
 
     gaps: the dips line and paths of `head_gaps`, in percent. heads: the number of heads.
-    A result is a dip of heads less the mean dip of uniform samples of as many numbers as heads. The dips of these
-    samples also give the interval and the p-value. Among distributions with one peak, the uniform one has the largest
-    dips.
+    A difference is a dip of heads less the mean dip of uniform samples of as many numbers as heads. The dips of these
+    samples also give its interval and the p-value of a difference of 0. Among distributions with one peak, the uniform
+    one has the largest dips.
     """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}
 
@@ -58,8 +58,8 @@ def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
 def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
     """Return the p-value of the hypothesis that heads have no gaps: the larger p-value of both dips of `measured_gaps`.
 
-    A dip below its mean by chance has the p-value 1. gaps: the dips line and paths of `head_gaps`, in percent. heads:
-    the number of heads.
+    A dip below the mean dip by chance has the p-value 1. gaps: the dips line and paths of `head_gaps`, in percent.
+    heads: the number of heads.
     """
     return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
 
