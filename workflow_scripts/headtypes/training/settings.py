@@ -23,16 +23,16 @@ class Learning(BaseModel):
     learning_rate: PositiveFloat = 5e-5
     """Peak learning rate: it rises over the first tenth of the steps and then decays linearly to zero."""
     batch_size: Positive = 32
-    """Inputs of one update."""
+    """Inputs per update."""
     epochs: PositiveFloat = 3.0
-    """Passes over the data."""
+    """Passes over the training data."""
     max_seq_length: Annotated[int, Field(ge=16)] = 384
-    """Tokens of an input; longer contexts are cut into windows, longer pairs are cut off."""
+    """Most tokens of an input; longer contexts are cut into windows, longer pairs are cut off."""
     freeze_embeddings: bool = False
     """Whether the word embeddings stay as they are."""
     dropout: bool = True
-    """Whether units are dropped while it learns, at the rates that its checkpoint states. On a processor, drawing them
-    takes a quarter of the time, and one pass over plenty of data needs no such restraint."""
+    """Whether training uses dropout, at the rates that the checkpoint states. On a CPU, dropout takes a quarter of the
+    time, and one pass over plenty of data does not need it."""
     bf16: bool = False
     """Whether forward passes compute in bfloat16 where that is safe and the processor has instructions for it; the
     weights stay float32."""

@@ -108,7 +108,7 @@ class Finetuned(Strict, Learning):
     base: PatternName
     """Model that is fine-tuned."""
     task: PatternName
-    """Task whose training data it learns."""
+    """Task whose training data the model learns."""
 
 
 class Trained(Strict):
@@ -139,9 +139,9 @@ class ModelSource(Strict):
     pickle: bool = False
     """Whether the weights may be a pickle (pytorch_model.bin) where there are no safetensors; a pickle can run code."""
     finetuned: Finetuned | None = None
-    """Fine-tuned by the workflow from another model."""
+    """Settings of fine-tuning from another model."""
     trained: Trained | None = None
-    """Trained by the workflow from scratch to copy, with another seed for each name of a model."""
+    """Settings of a decoder trained from scratch to copy, with another seed for each model's name."""
 
     @model_validator(mode="after")
     def _check(self):
@@ -231,21 +231,21 @@ class Task(Strict):
     """A data set, its kind, and how many of its inputs are used."""
 
     kind: TaskKind = "question_answering"
-    """What its inputs are, and what is asked of them."""
+    """Kind of the task: what its inputs are, and what is asked of them."""
     source: TaskSource
     columns: Columns = Columns()
     labels: dict[Text, Text | int | None] = {}
-    """What the models call a label of the data, by what stands there: a name of theirs or, where a model has only the
-    names LABEL_0 and so on, its number; null leaves rows with this label out, as those that nobody could decide."""
+    """For each label of the data that models call otherwise, the models' name for it or, if a model has only the names
+    LABEL_0 and so on, its number; null leaves rows with this label out, such as those that nobody could decide."""
     samples: Annotated[int, Field(ge=2)] = 1000
     """Inputs drawn for the distance features (the paper: 1,000)."""
     divided_by: Annotated[list[Literal[*get_args(Of)]], Field(min_length=1)] | None = None
-    """What heads are divided by on this task, if it is not `clustering.of`."""
+    """What heads are divided by on this task; by default as in `clustering.of`."""
     max_seq_length: Annotated[int, Field(ge=16)] = 128
     """Most tokens of a sample of text, a sentence of a treebank or a part of a document, special tokens included (Clark
     et al. 2019: 128)."""
     questions: Positive | Literal["all"] = "all"
-    """Questions, pairs or documents of a text on which each ablation is evaluated."""
+    """Number of questions, pairs or documents of a text on which each ablation is evaluated."""
 
     @model_validator(mode="after")
     def _check(self):
@@ -270,9 +270,9 @@ class Memory(Strict):
     """
 
     gpu: PositiveFloat | None = None
-    """On each GPU; a job asks for as many as the weights need."""
+    """Most GB of the weights on each GPU; a job asks for as many GPUs as the weights need."""
     cpu: PositiveFloat | None = None
-    """In the memory of the machine."""
+    """Most GB of the weights in the machine's memory."""
 
     @model_validator(mode="after")
     def _check(self):
@@ -288,20 +288,20 @@ class ModelEntry(Strict):
     parent: PatternName | None = None
     """Model that this one was fine-tuned from; only such relatives are compared head by head."""
     family: PatternName | None = None
-    """Family of models that counts as one where claims are set beside many models; without it that of the parent, or
-    else a family of its own."""
+    """Family of the model, which counts as one when claims are judged over many models; by default the parent's family,
+    or else a family of its own."""
     tasks: list[PatternName] = []
     """Tasks on whose inputs heads are measured: features and types on samples, syntax on treebanks, coreference on
     documents with mentions. A model whose heads are only tested by detectors needs none."""
     over: Annotated[dict[Text, Value | list[Value]], Field(min_length=1)] | None = None
     """What each {name} in the model's name stands for: values, ranges such as 0-24 or 0-1000/100, or lists of these.
-    The entry stands for a model for each, in whose other values the same {name} is replaced as well."""
+    The entry stands for one model for each value, which replaces the same {name} in all of the entry."""
     repeat_of: Text | None = None
-    """Models with the same text here differ in their random seed alone, and claims are judged on them together, too. By
-    default a name with {seed} under `over`."""
+    """Name of a group of models that differ in their random seed alone; claims are judged on the group, too. By
+    default, the models of an entry with {seed} under `over` are a group."""
     evaluate: PatternName | None = None
-    """Task that the model was fine-tuned for, or text or choices that a language model predicts; its heads are ablated
-    there."""
+    """Task that the model was fine-tuned for, or text or choices that a language model predicts; heads are ablated on
+    it."""
     memory: Memory | None = None
     """For a model larger than a device, GB of its weights on each GPU and in the memory of the machine."""
     published: Annotated[
@@ -328,9 +328,9 @@ class ClusteringSection(Strict):
     distance_bins: Literal[1, 2, 4, 8, 16, 32, 64] = 16
     """Distance bins of the feature; any divisor of 64, without a new extraction."""
     scale: bool = False
-    """Whether each column is scaled to unit variance first."""
+    """Whether each column of the features is scaled to unit variance first."""
     restarts: Positive = 50
-    """Initialisations of which the best is kept."""
+    """Initialisations of a clustering, of which the best is kept."""
     first_token: bool = True
     """Whether the first token of a sample counts as `[CLS]` for models whose tokenizer adds none, without a new
     extraction."""
@@ -346,7 +346,7 @@ class PartitionEntry(Strict):
     file: LocalPath
     """CSV with the columns layer, head (both from 0) and type."""
     model: Name
-    """Model whose heads it divides."""
+    """Model whose heads the partition divides."""
     task: Name
     """Task whose features describe the types, and which the conditions are evaluated on."""
 
@@ -363,11 +363,11 @@ class AnalysisEntry(Strict):
     """An analysis of the user's own, written in a Python file."""
 
     file: LocalPath
-    """The file, in which one class derives from `HeadAnalysis`."""
+    """The Python file, in which one class derives from `HeadAnalysis`."""
     parameters: dict[Text, Any] = {}
-    """Other values of attributes of this class."""
+    """New values of attributes of this class."""
     inputs: dict[Text, Annotated[Text, AfterValidator(_input)]] = {}
-    """Files that it reads, by names of your choice: your own, or results, as
+    """Files that the analysis reads, by names of your choice: your own files, or results, such as
     `results/gradients/{model}/{task}.csv`."""
 
     @field_validator("file")
@@ -384,7 +384,7 @@ class WindowsSection(Strict):
     max_seq_length: Annotated[int, Field(ge=16)] = 384
     """Most tokens of a window, or of a question with one of its choices."""
     doc_stride: Positive = 128
-    """Tokens between the starts of two windows."""
+    """Tokens between the starts of successive windows."""
     max_query_length: Positive = 64
     """Tokens of a question; of a longer one, only the first are kept."""
     max_answer_length: Positive = 30
@@ -429,29 +429,29 @@ class CompanySection(Strict):
     """The settings for ablating random sets of heads, a few in every layer, many times, to see which heads matter."""
 
     sets: NonNegativeInt | None = None
-    """Sets of heads, 0 for none; by default so many that each head is away 13 times, and at least 150. More sets do not
-    change the first ones, which are not evaluated again."""
+    """Number of sets of heads, 0 for none; by default so many that each head is left out 13 times, and at least 150.
+    More sets do not change the first ones, which are not evaluated again."""
     per_layer: Positive | None = None
     """Heads of a layer in each set; by default one in twelve. In models of more than twelve layers, a set has heads of
     a third of the layers."""
     questions: Positive | Literal["all"] = 120
     """How many of the task's questions, pairs or documents each set is evaluated on."""
     operation: Operation = "zero"
-    """What is done to heads that are away, as in `conditions`."""
+    """Operation on the heads of a set, as in `conditions`."""
 
 
 class Relations(Strict):
     """The settings for measuring heads on the dependency relations of a treebank (Clark et al. 2019, section 4.2)."""
 
     least: Positive = 100
-    """Words that a relation needs to be listed."""
+    """Least number of words of a relation that is listed."""
 
 
 class CoreferenceSection(Strict):
     """The settings for measuring heads on documents with mentions (Clark et al. 2019, section 4.3)."""
 
     documents: Literal["first", "chunks"] = "first"
-    """Of each document the first words that fit into max_seq_length, or all of it in chunks that fit."""
+    """What is read of a document: the first words that fit into max_seq_length, or everything, in chunks that fit."""
 
 
 class Probes(Strict):
@@ -464,11 +464,11 @@ class Probes(Strict):
     """File of word vectors in GloVe's text format: a word and its numbers on each line, separated by single spaces.
     Without it, a word's vector is the mean of the model's own input embeddings of its tokens."""
     sentences: Positive | Literal["all"] = "all"
-    """How many of the first training sentences the probes learn from."""
+    """Number of training sentences, from the first on, that the probes learn from."""
     seeds: NonNegativeInt = 3
     """Random starts of each probe; 0 for no probes."""
     root: Literal["first", "released"] = "first"
-    """Where the root stands among the words' vectors; `released` as in the released code, which gives every candidate
+    """Place of the root among the words' vectors: `first`, or as in the `released` code, which gives every candidate
     the vector of the next word and lets a word be its own head."""
 
 
@@ -479,7 +479,7 @@ class GradientsSection(Strict):
     """
 
     samples: NonNegativeInt = 200
-    """How many of a task's samples, or of its questions or pairs; 0 for no gradients at all."""
+    """Number of a task's samples, questions or pairs on which gradients are taken; 0 for no gradients."""
 
 
 class Detectors(Strict):
@@ -497,7 +497,7 @@ class Tests(Strict):
     """
 
     claims: list[Literal["stated", "inferred", "from_table"]] = ["stated", "inferred", "from_table"]
-    """The papers' claims, by what they rest on, for each model and partition or task."""
+    """The papers' claims that are tested, by what they rest on; one family for each model and partition or task."""
     types: list[Name] = ["norms", "same_word", "outputs", "gradients", "divergence", "relations", "coreference"]
     """Analyses in which the types of a partition are tested beside random heads."""
 
@@ -509,7 +509,7 @@ class Compute(Strict):
     """Precision of the forward pass. A processor without instructions for bfloat16 computes in float32 instead, and the
     record of the result says so (`computed_in`)."""
     batch_tokens: Annotated[int, Field(ge=512)] = 4096
-    """Tokens of one batch, padding included."""
+    """Most tokens of a batch, padding included."""
 
 
 class Select(Strict):
@@ -528,7 +528,7 @@ class Config(Strict):
     """The whole configuration: one field for each section."""
 
     seed: NonNegativeInt = 2020
-    """The seed of every random choice is derived from this, the stage, and what the choice is for."""
+    """Every random choice is seeded by this number, the stage, and what the choice is for."""
     tasks: Annotated[dict[Name, Task], Field(min_length=1)]
     models: Annotated[dict[Name, ModelEntry], Field(min_length=1, json_schema_extra=_with_patterns)]
     clustering: ClusteringSection = ClusteringSection()
