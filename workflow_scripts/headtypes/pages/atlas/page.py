@@ -198,7 +198,7 @@ def named_heads(files: ResultFiles, heads: int) -> list[dict]:
 
     files: the model's results, as in `gather`. heads: number of heads in a layer.
     The keys are head (index over all layers), name (a phrase), value (the score), and above (score less that of the
-    best offset).
+    best offset, or None).
     """
     names = {}
     for analysis in filter(lambda analysis: analysis.best, ANALYSES):
