@@ -56,7 +56,7 @@ def ablated(
     model:      model in evaluation mode, on any device: a decoder or an encoder that the workflow supports.
     operations: {target: operation}. A target is a head, `layer-head` from 1, or a type of the partition; a head's own
         operation goes before its type's. An operation is named as in the configuration, such as `zero` or `resample 2`
-        (2 is the seed of the draw). It can also be a function of your own, of attention [text, head, row, key], padding
+        (2 is the seed of the draw). An operation of your own is a function of attention [text, head, row, key], padding
         included, and of the slice of its query rows. The function returns other attention of the same shape.
     partition:  types of the model's heads (`reading.head_types`, `partitions.read_partition`).
     sentences:  for resample, drop_intra and drop_inter: a function that takes token ids and the attention mask (or
@@ -137,7 +137,7 @@ class _Call(Ablation):
         return self(number, layer)
 
     def groups_of(self, number: int, layer: Layer) -> list[SentencePairs]:
-        """Return the samples of the forward pass as groups of equal length; here, padding counts as part of a sample.
+        """Return the samples of the forward pass as groups of equal length, padding included.
 
         Only the mask of the layer tells which tokens are padding.
 

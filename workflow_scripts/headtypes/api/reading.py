@@ -123,7 +123,7 @@ def head_types(
     first_token: whether the first token counts as `[CLS]` where no text has a `[CLS]`, as with most decoders.
     scale:       whether each column of the features is brought to unit variance first.
     restarts:    initialisations of which the best is kept.
-    seed:        of the initialisations; equal seeds give equal types.
+    seed:        seed of the initialisations; equal seeds give equal types.
     of:          whether heads are divided by weights or, if the features hold norms, by norms.
 
     Returns the type of each head: `partition.type_of` [layer, head]. `partition.heads_of("vertical")` lists the indices
@@ -186,7 +186,7 @@ def detect_heads(
     sequences:  number of random sequences; each is read once repeated and once, for the null, with shuffled tokens.
     length:     number of tokens of a random sequence before its repetition.
     least:      share of attention by which a head must exceed the null to count as detected.
-    seed:       of the random tokens.
+    seed:       seed of the random tokens.
     max_length: number of tokens of the longest input, by default the most that model and tokenizer take.
     batch_tokens: most tokens of a batch.
 

@@ -22,7 +22,7 @@ from headtypes.models.records import ModelRecord, write_model_record
 class _Given(threading.local):
     """A holder of the keyword argument `forward` of a model's running call, with one value for each thread.
 
-    Whoever calls the model passes `forward`, through which our attention function reports or changes each layer.
+    By `forward`, the caller of the model tells our attention function what to do with each layer's attention.
     """
 
     forward: Any = None
@@ -62,9 +62,10 @@ def _mpnet(module: nn.Module, attend: _Attend, hidden_states, attention_mask=Non
 def _bloom(
     module: nn.Module, attend: _Attend, hidden_states, residual, alibi, attention_mask, layer_past=None, **kwargs
 ):
-    """Compute `BloomAttention.forward` of Transformers with `attend` as its attention; return (outputs, None).
+    """Return (outputs [sample, query, channel], None), as `BloomAttention.forward` of Transformers does.
 
-    The scores have a bias that grows with the key's position (ALiBi). The outputs include the residual.
+    `attend` computes the attention. The scores have a bias that grows with the key's position (ALiBi). The outputs
+    include the residual.
     """
     query, key, value = module._reshape(module.query_key_value(hidden_states))
     if layer_past is not None:
@@ -84,9 +85,10 @@ def _falcon(
     position_embeddings=None,
     **kwargs,
 ):
-    """Compute `FalconAttention.forward` of Transformers with `attend` as its attention; return (outputs, None).
+    """Return (outputs [sample, query, channel], None), as `FalconAttention.forward` of Transformers does.
 
-    Positions are rotated into queries and keys. Raises `InputError` for a Falcon with ALiBi.
+    `attend` computes the attention. Positions are rotated into queries and keys. Raises `InputError` for a Falcon with
+    ALiBi.
     """
     from transformers.models.falcon.modeling_falcon import apply_rotary_pos_emb
 
@@ -221,8 +223,8 @@ def check_number_of_heads(model: torch.nn.Module, heads: int) -> None:
 def check_model(record: ModelRecord) -> None:
     """Raise `InputError` if the heads of a fetched model cannot be read and ablated.
 
-    The model runs on three tokens, with tensors that have shapes but no values. Some architectures need values and pass
-    this check; the first real forward pass then decides (`hook.run`).
+    The model runs on three tokens, with tensors that have shapes but no values. An architecture that fails without
+    values is accepted here; its first real forward pass is checked instead (`hook.run`).
     """
     try:
         _run_without_numbers(record)

@@ -192,7 +192,7 @@ def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[st
     """Return the sorted names of the weights that a model needs and that its files lack.
 
     report: loading information of `from_pretrained`, with the key missing_keys.
-    unread: words; a weight whose name contains one of them is not needed.
+    unread: parts of names, such as pooler; a weight whose name contains one of these parts is not needed.
     """
     return sorted(
         key

@@ -240,7 +240,9 @@ def save_model(
     out_folder: Path,
     beside: Mapping[str, Any] | None = None,
 ) -> None:
-    """Save a model with its tokenizer as `out_folder`, which appears only when complete. An older folder is replaced.
+    """Save a model with its tokenizer in the folder `out_folder`, which appears only when complete.
+
+    An older folder is replaced.
 
     beside: {file name: contents} of further JSON files for the folder.
     """

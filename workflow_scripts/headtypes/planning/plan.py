@@ -70,7 +70,7 @@ class FeaturePlan(NamedTuple):
 
 
 class AnalysisPlan(NamedTuple):
-    """An analysis of the user's, with the model and the task that it reads."""
+    """A triple: a user's analysis, a model, and a task on whose samples the analysis reads the model."""
 
     analysis: str
     model: str
@@ -366,10 +366,10 @@ class Plan:
 
     @cached_property
     def with_head_outputs(self) -> list:
-        """The entries of the plan whose operation (mean) replaces a head's outputs by the head's mean output.
+        """The entries of the plan with the operation `mean`, which replaces a head's outputs by the head's mean output.
 
-        An entry is an `AblationPlan` or, if random sets of heads are ablated in this way, the `FeaturePlan` of these
-        sets.
+        An entry is an `AblationPlan` or, if random sets of heads are ablated by `mean`, the `FeaturePlan` of the model
+        and task of the sets.
         """
         ablations = [entry for entry in self.ablations if self.needs_head_outputs(entry.condition)]
         return [*ablations, *(self.company if self.company_needs_head_outputs else ())]
@@ -506,7 +506,10 @@ class Plan:
         return self.config.models[model].source.finetuned
 
     def memory_of(self, model: str) -> dict[str, float] | None:
-        """Return {"gpu" or "cpu": most GB of weights} of a model; None if the model is not larger than a device."""
+        """Return {"gpu": most GB of weights on each GPU, "cpu": most GB in memory}, either or both, of a model.
+
+        Returns None if the model is not larger than a device.
+        """
         memory = self.config.models[model].memory
         return None if memory is None else given(memory)
 

@@ -98,7 +98,8 @@ def state_of(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, list[i
 
     The size is in bytes, and times are in nanoseconds. Files in the folder `results` are left out.
 
-    Call this function before the files are read, so that the record of a file is never older than its state.
+    Call this function before the files are read. If a file is edited later, its state then differs from the returned
+    state, and `contents_of` reads the file again.
     """
     return {path: _state(path) for path in inputs if results_folder(path) != results and Path(path).is_file()}
 

@@ -104,7 +104,8 @@ def with_model(
     longest:  number of tokens in the longest text.
     tokens:   number of tokens in all texts.
     passes:   number of times that the job reads all texts.
-    memory:   {place, "gpu" or "cpu": GB of weights} for a model that is larger than a device; None for other models.
+    memory:   {"gpu": GB of weights on each GPU, "cpu": GB in memory}, either or both, for a model that is larger than a
+        device; None for other models.
 
     Loading holds the weights twice. A forward pass holds about 16 vectors per token. Divergences also hold the queries
     and keys of all layers, and gradients about 10 vectors per token and layer. Training holds gradients, Adam's two

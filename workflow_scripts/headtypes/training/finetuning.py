@@ -36,9 +36,9 @@ def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.
 
     lengths: [example] number of tokens.
 
-    Every example is used once before any is used again. Within each stretch of batches, examples are grouped by length,
-    so that there is little padding, and the batches are shuffled. Transformers' own `group_by_length` draws anew in
-    every epoch. Here the whole run is planned, so that a resumed run continues exactly.
+    Every example is used once before any is used again. Within each stretch of 50 batches, examples are grouped by
+    length, so that there is little padding, and the batches are shuffled. Transformers' own `group_by_length` draws
+    anew in every epoch. Here the whole run is planned, so that a resumed run continues exactly.
     """
     wanted = batch_size * steps
     passes = -(-wanted // len(lengths))

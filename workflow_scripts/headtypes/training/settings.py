@@ -13,9 +13,9 @@ Positive = Annotated[int, Field(ge=1)]
 class Learning(BaseModel):
     """The settings of fine-tuning that a user can choose.
 
-    The defaults are those of Devlin et al. 2019 for SQuAD v1.1 (section 4.2, run_squad). For sentence pairs, they used
-    3 epochs, batches of 32, and the best of four learning rates, 2e-5 among them (section 4.1). Their inputs then had
-    128 tokens (the released run_classifier).
+    The defaults are those of Devlin et al. 2019 for SQuAD v1.1 (section 4.2, run_squad). For sentence pairs, Devlin et
+    al. used 3 epochs, batches of 32, and the best of four learning rates, 2e-5 among them (section 4.1). Inputs of
+    pairs had 128 tokens (the released run_classifier).
     """
 
     model_config = {**STRICT, "use_attribute_docstrings": True}

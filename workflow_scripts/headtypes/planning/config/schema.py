@@ -426,7 +426,10 @@ class Controls(Strict):
 
 
 class CompanySection(Strict):
-    """The settings for ablating random sets of heads, a few in every layer, many times, to see which heads matter."""
+    """The settings for ablating many random sets of heads, to see which heads matter.
+
+    A set has a few heads of each layer or, in models of more than twelve layers, of a third of the layers.
+    """
 
     sets: NonNegativeInt | None = None
     """Number of sets of heads, 0 for none; by default so many that each head is left out 13 times, and at least 150.
@@ -483,7 +486,7 @@ class GradientsSection(Strict):
 
 
 class Detectors(Strict):
-    """The settings of detectors: they find heads that attend by position or to repeated tokens (Olsson et al. 2022)."""
+    """Settings of detectors, which find heads that attend by position or to repeated tokens (Olsson et al. 2022)."""
 
     models: list[PatternName] = []
     """Models whose heads are tested on random tokens."""
@@ -578,8 +581,8 @@ class Config(Strict):
     def family(self, model: str) -> str:
         """Return the family of a model.
 
-        If the model has a parent, the parent's family is returned; otherwise the key `family` of its entry, or without
-        this key its name.
+        The family of a model with a parent is the parent's. Otherwise the entry's key `family` is returned or, without
+        this key, the model's name.
         """
         parent = self.parent(model)
         return self.family(parent) if parent else self.models[model].family or model
