@@ -86,14 +86,14 @@ def test_new_code_that_changes_no_number_is_accepted_and_the_record_says_that_no
         return job_counts(run(["-m", "snakemake", "-n", "--quiet", "rules", "--", target], folder)).keys() - {"total"}
 
     def edit(text: str) -> None:
-        with open(folder / "workflow_scripts/headtypes/data/sampling.py", "a") as module:
+        with open(folder / "workflow_scripts/headtypes/data/encoding.py", "a") as module:
             module.write(f"{text}\n")
 
     run(["-m", "snakemake", "--cores", "1", "--", target], folder)
     made = record()
     edit("NOTHING = 1")
-    assert planned() == {"sample_inputs"}
-    assert "Accepted: 1 result" in run(["commands/audit.py", "--accept"], folder, check=False)
+    assert planned() == {"fetch_task", "sample_inputs"}
+    assert "Accepted: 3 results" in run(["commands/audit.py", "--accept"], folder, check=False)
     assert planned() == set()
     assert "stale" not in run(["commands/audit.py"], folder, check=False)
     assert record() == {**made, "accepted": record()["accepted"]}
@@ -101,7 +101,7 @@ def test_new_code_that_changes_no_number_is_accepted_and_the_record_says_that_no
     edit("NOTHING = 2")
     (folder / "config.yaml").write_text(json.dumps({**config, "seed": 7}))
     assert "Accepted" not in run(["commands/audit.py", "--accept"], folder, check=False)
-    assert planned() == {"sample_inputs"}
+    assert planned() == {"fetch_task", "sample_inputs"}
 
 
 @pytest.mark.slow
