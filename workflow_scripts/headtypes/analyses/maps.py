@@ -199,10 +199,10 @@ def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, 
 def choose_samples(
     samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int, count: int
 ) -> tuple[list[Sample], Encoded]:
-    """Return the first `count` samples drawn, and the same samples encoded, each cut to `tokens` if it is longer.
+    """Return up to `count` of the samples, and the same samples encoded, each cut to `tokens` if it is longer.
 
-    Samples that need no cut come first. A sample whose question alone would fill the wanted length is skipped. If all
-    samples are skipped, the one sample of `choose_sample` is returned.
+    Samples that need no cut come first, and otherwise samples keep their order. A sample whose question alone would
+    fill the wanted length is skipped. If all samples are skipped, the one sample of `choose_sample` is returned.
     kind: the kind of task, which says how samples are cut. max_length: the most tokens that the model takes.
     tokens: the wanted length.
     """

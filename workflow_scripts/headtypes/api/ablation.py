@@ -56,13 +56,15 @@ def ablated(
     model:      model in evaluation mode, on any device: a decoder or an encoder that the workflow supports.
     operations: {target: operation}. A target is a head, `layer-head` from 1, or a type of the partition; a head's own
         operation goes before its type's. An operation is named as in the configuration, such as `zero` or `resample 2`
-        (2 is the seed of the draw). An operation of your own is a function of attention [text, head, row, key], padding
-        included, and of the slice of its query rows. The function returns other attention of the same shape.
+        (2 is the seed of the draw). An operation of your own is a function of the attention of the heads with this
+        operation, [text, head, row, key], padding included, and of the slice of its query rows. The function returns
+        other attention of the same shape.
     partition:  types of the model's heads (`reading.head_types`, `partitions.read_partition`).
     sentences:  for resample, drop_intra and drop_inter: a function that takes token ids and the attention mask (or
         None), both [sample, token], and returns the sentence of each token, [sample, token]. Sentence -1 is for special
-        tokens and padding, 0 for a first text, and 1 upwards for sentences of a second text. These operations work on
-        whole texts, not on steps with a cache.
+        tokens and padding. The sentences of a single text are 0, 1, and so on; of two texts, the first is sentence 0,
+        and the second has the sentences 1, 2, and so on. These operations work on whole texts, not on steps with a
+        cache.
     reading:    one way to read the paper, as in the workflow; uniform_over_padding is refused.
     head_outputs: [layer, head, channel] mean outputs, for the operation mean.
 

@@ -80,7 +80,7 @@ class Block:
 
     @property
     def shares(self) -> Float[Tensor, "sample head row key"]:
-        """Numbers that sum to one in each row: the attention, or for a reducer of norms attention times `lengths`."""
+        """Numbers that sum to one in each row: for a reducer of norms, attention times `lengths`; else attention."""
         return self.attention if self.lengths is None else self.attention * self.lengths[:, :, None]
 
     @property

@@ -124,7 +124,8 @@ def compare_types(
     left_out: conditions that leave out one type each and have random controls.
     tested: the analyses in which types are tested; types are described in all other analyses.
     seed: seed of the draws; the random heads of a type are the same in all analyses.
-    draws: the least number of random sets; there are more if the correction would leave no comparison significant.
+    draws: the least number of random sets; there are more if even the smallest p of so few
+        draws would not be significant after the correction.
 
     The table has one row for each type and number, with the columns
     - type, doubtful (whether the type's name is doubtful), heads (number of heads);
@@ -132,7 +133,8 @@ def compare_types(
     - value; low, high: its interval over samples or questions, empty without samples or with too few;
     - random, random_low, random_high, rank, p, draws: the fields of `Place`; p_holm: p corrected by Holm's procedure;
     - overlap: mean share of the random heads that are of the type themselves.
-    Both p and p_holm are known for the rows of tested analyses that the figure shows, and empty elsewhere. Rows from
+    Both p and p_holm are known for the rows of tested analyses that the figure of this table shows (all but minima and
+    maxima), and empty elsewhere. Rows from
     `left_out` have neither p nor rank. Shares of attention are 0 to 1, entropies and divergences in nats, accuracies
     and drops in percent or points, rises of a loss in nats per token.
     """
@@ -204,10 +206,10 @@ def _row(names: Sequence[str], value: float, low: float, high: float) -> dict:
 
 
 def _cost_rows(cost: LeftOut) -> Iterator[dict]:
-    """Yield a row for each metric: the drop without the type, and its place among drops without random heads.
+    """Yield a row for each metric: the drop when the type is left out, and its place among those of random heads.
 
-    Only questions that were answered without random heads count. The rows have no p, since the sets of random heads are
-    few and have most heads in common with the type.
+    Both drops are over the questions on which random heads were left out. The rows have no p, since the sets of random
+    heads are few and have most heads in common with the type.
     """
     metrics, lost, own_lost, sizes = lost_answers(cost.controls, cost.scores, cost.baseline)
     for metric, of_draws, of_own in zip(metrics, lost, own_lost, strict=True):

@@ -42,8 +42,8 @@ class Evidence:
         statistic, [unit].
 
     The interval is Student's, corrected for skewness (Hall 1992, On the removal of skewness by transformation). Over 20
-    units with log-normal effects, Student's own interval ends on the wrong side in 13 % of trials, the corrected one in
-    4.6 %.
+    units with log-normal effects, Student's own 95 % interval lies wholly on one side of the true mean in 13 % of
+    trials, and the corrected one in 4.6 %.
 
     `is_exact` is true if fewer than `FEWEST_UNITS` units, and fewer than half, differ from the most frequent value. If
     `is_exact` is true, the interval's ends are quantiles of randomly weighted means of the units and one more unit. The

@@ -42,7 +42,8 @@ class _Attend:
 
     module: module of the model that computes attention.
     implementation: name under which the function is registered with Transformers' `AttentionInterface`.
-    given:  holder of the keyword argument `forward`, which the callable passes on to the function.
+    given:  object whose attribute `forward` belongs to the current forward pass; the function gets `forward` as a
+        keyword argument.
     """
 
     def __init__(self, module: nn.Module, implementation: str, given: _Given):

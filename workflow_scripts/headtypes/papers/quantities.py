@@ -65,7 +65,7 @@ def measured_by(
     whole: statistics on all units.
     without: statistics on all units but one, for each unit (jackknife).
     over: what the units are, in words.
-    own: statistics on each unit alone, or None if these are not known.
+    own: statistics on each unit alone, by which the interval is exact if few units differ; None if they are not known.
     sizes: number of items in each unit, [unit], by which units are weighted; None for equal weights.
     reach: the least and the largest value that the measure can have on a single unit; None without bounds.
     """

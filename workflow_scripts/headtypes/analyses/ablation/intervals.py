@@ -104,11 +104,11 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
 def differences(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return by how much each condition's score is below each other condition's score, paired by question.
 
-    scores: {condition: a table with a row of scores for each question}.
-    The table has one row for each metric and ordered pair of conditions, with the columns metric, condition, other,
+    scores: {condition: a table of scores by question, as `read_scores` gives}.
+    The result has one row for each metric and ordered pair of conditions, with the columns metric, condition, other,
     difference, low, high and over. difference: the mean score of `other` less the mean score of `condition`, or the
-    reverse for a metric of which lower values are better. low, high: the difference's interval, over articles if these
-    are known. over: the name of the units of the interval, such as `articles`.
+    reverse for a metric of which lower values are better. low, high: the difference's 95 % interval, over
+    articles if these are known. over: the name of the units of the interval, such as `articles`.
     """
     rows = []
     for metric in metrics_in(next(iter(scores.values()))):

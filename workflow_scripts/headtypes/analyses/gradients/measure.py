@@ -71,7 +71,7 @@ class Loss(Protocol):
         """Prepare for the run of one batch; inputs: [input] indices of the batch's inputs among all inputs."""
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the loss on each input of the batch that was started, [input].
+        """Return the loss on each input of the current batch, [input].
 
         output: what the model returned. given: the arguments with which the model was called, by name.
         """

@@ -72,8 +72,9 @@ read_heads = table_reader("holds nothing that heads write", dict.fromkeys(HEADS)
 class WrittenByHeads(PerSample):
     """A reducer, run with a model, of the vectors that heads write into the residual stream.
 
-    The result is (written, stream) as in `Outputs`: float32 and float64. kinds: kinds of the tokens of each encoded
-        sample, [token].
+    The result is (written, stream): means of the vectors' lengths over kinds of tokens, float32 [sample, layer, head,
+        column], and the size of the residual stream, float64 [sample, layer, column]; `Outputs` names the columns.
+    kinds: for each encoded sample, the kind of each token, [token].
     """
 
     by_head = True

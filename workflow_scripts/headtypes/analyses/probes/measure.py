@@ -436,9 +436,9 @@ def distance_features(words: int) -> Float[Tensor, "candidate word 8"]:
 
 
 class Trainer:
-    """A probe with its optimiser (Adam), which trains it and guesses with it, one sentence at a time.
+    """A probe that is trained by Adam and guesses each word's syntactic head, one sentence at a time.
 
-    root: `first`, a word cannot be its own head; or `released`, a word can, as in the paper's code.
+    root: `first` if a word cannot be its own syntactic head, or `released` if it can, as in the paper's code.
     """
 
     def __init__(self, probe: nn.Module, learning_rate: float, root: str):

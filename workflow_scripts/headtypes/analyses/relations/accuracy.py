@@ -333,9 +333,9 @@ class Part:
     def groups(self, pairs: Pairs, direction: int) -> np.ndarray:
         """Return which words are in each of four groups (`GROUPS`), [group, word] bool.
 
-        The groups are: words that call for the relation's best head (dependents, or the words on which they depend);
-        all other words; words that are no nouns; words that are neither nouns nor pronouns. The last two are empty
-        without UPOS tags.
+        The groups are: words in which the relation's best attention head should act (dependents in direction 0, their
+        syntactic heads in direction 1); all other words; all words that are no nouns; all words that are neither nouns
+        nor pronouns. The last two are empty without UPOS tags.
         pairs: words and syntactic heads of the relation. direction: the best head's direction: 0 from dependent to
             head, 1 from head to dependent.
         """

@@ -63,11 +63,11 @@ def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield `Measure`s of sets of heads: the accuracy of a set's best head, and its number of best heads of the model.
+    """Yield `Measure`s of a set of heads: its best head's accuracy at each relation, and its number of best heads.
 
-    The accuracy is measured for each relation. The number is of the relations at which the model's best head is in the
-    set, without totals, relations united with their subtypes, and a relation whose words have a second row (poss, since
-    poss* has its words). Heads are chosen and scored on the part `file`, as in the paper.
+    The number is that of the relations whose best head in the whole model is in the set. Not counted are totals, rows
+    that unite a relation with its subtypes, and poss, since poss* has the same words. Heads are chosen and scored on
+    the part `file`, as in the paper.
     task: a name for `Measure`. path: the table of all heads. types, seed: not used.
     """
     import numpy as np

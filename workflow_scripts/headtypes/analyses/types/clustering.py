@@ -97,8 +97,11 @@ def _name_scores(groups: Groups) -> np.ndarray:
 def _leads(groups: Groups, chosen: np.ndarray) -> np.ndarray:
     """Return how far each cluster's name is ahead of three rivals, [3, cluster], in shares of attention.
 
-    The rivals are the second-best assignment of names to clusters, another name for the same centroid, and the largest
-    near, special or far of another cluster, if the name asks for the largest; else the third lead is 1.
+    - Row 0: the total score of the chosen assignment of names to clusters, less the largest total of an assignment that
+      gives this cluster another name.
+    - Row 1: the score of the chosen name for this cluster, less the largest score of another name.
+    - Row 2: if the name belongs to the cluster with the largest near, special or far, this share less the largest of
+      other clusters; else 1.
     groups: shares of attention of the centroids. chosen: [cluster] the index in `TYPES` of each cluster's name.
     """
     scores, clusters = _name_scores(groups), np.arange(len(chosen))

@@ -86,7 +86,8 @@ def stability_table(
 
 
 def reservations(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each doubt about a row of Table 1: too few samples, or no gaps between heads.
+    """Return a sentence for each doubt about a row of Table 1: too few samples, or heads without gaps
+    that would part them into clusters.
 
     table: the result of `stability_table`.
     """

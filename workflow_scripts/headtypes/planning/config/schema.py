@@ -495,8 +495,8 @@ class Detectors(Strict):
 class Tests(Strict):
     """The families of tests: lists of tests whose p-values are corrected together by Holm's procedure.
 
-    Each field is one family. Two further families, of all heads of a model, need no setting: random sets of heads, and
-    detectors. All other results are described without p-values.
+    Each field is one family. Two further families need no setting, each with tests of all heads of a model: whether
+    leaving out a head costs anything, and whether a detector finds a head. All other results have no p-values.
     """
 
     claims: list[Literal["stated", "inferred", "from_table"]] = ["stated", "inferred", "from_table"]

@@ -153,10 +153,10 @@ class Statistics:
 
 
 def limit_of(behaviour: Behaviour, uniform: np.ndarray | None) -> np.ndarray:
-    """Return the limit above which a head shows a behaviour, in the shape of `uniform`, or [1] for one limit overall.
+    """Return the limit above which a head shows a behaviour, in the shape of `uniform`; [1] if the limit is fixed.
 
-    uniform: entropy of uniform attention in nats, [layer] or [segment, layer]; None for the entropy of the released
-        figures.
+    uniform: entropy of uniform attention in nats, [layer] or [segment, layer]; None for heads whose numbers are
+        the published ones, for which the limit stays as published.
 
     A limit that was set for one entropy of uniform attention changes in proportion to the entropy.
     """
