@@ -119,7 +119,7 @@ def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(p
     assert low + card.marks[0].dot / 100 * (high - low) == pytest.approx(0.9, abs=0.01)
     labels = found.labels.assign(p_beyond=[0.02, 0.5, 0.5, 0.5])
     apart = matter_card(MODEL, PARTITION, partition, found._replace(labels=labels), left_out, [])
-    assert apart.says.endswith("Types differ, beyond these heads: dense (p = 0.020).")
+    assert apart.says.endswith("Types differ beyond these heads: dense (p = 0.020).")
     none = found._replace(costs=found.costs.assign(p_holm=1.0))
     card = matter_card(MODEL, PARTITION, partition, none, None, [])
     assert (card.answer, "Left out whole" in card.why) == (UNDECIDED, False)
