@@ -193,7 +193,7 @@ class ListPerSample(Reducer):
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one analysis needs from a pass that several analyses share (`one_pass.read_samples`): two functions.
+    """Two functions by which one analysis takes part in a pass that several analyses share (`one_pass.read_samples`).
 
     reducers: function (run, encoded, norms) -> the reducers that the analysis needs; empty if the analysis cannot read
         the model.

@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float32
 from headtypes.attention.reducers import Block, Measurement, PerSample
 from headtypes.core.hdf5_files import SampleIds, Stored
 from headtypes.core.statistics import mean_of_known
+from headtypes.data.encoding import BETWEEN
 
 if TYPE_CHECKING:
     import torch
@@ -35,8 +36,6 @@ _WORD = re.compile(r"\w+")
 _FREQUENT = 0.5
 # The number of the word of a token that belongs to no word, or to a frequent one.
 _NONE = -1
-# What is between two texts that are read as one.
-_BETWEEN = "\n\n"
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ def _words_of_tokens(sample: Sample, encoding: Encoding) -> list[tuple[str, tupl
     texts = [text for text in (sample.first, sample.second) if text is not None]
     if len(texts) == 2 and 1 not in encoding.sequence_ids:
         # Read as one: the second text begins behind the first.
-        texts = [_BETWEEN.join(texts)]
+        texts = [BETWEEN.join(texts)]
     starts = [{place: match for match in _WORD.finditer(text) for place in range(*match.span())} for text in texts]
     of_tokens: list[tuple[str, tuple[int, int]] | None] = []
     for text, (start, end) in zip(encoding.sequence_ids, encoding.offsets, strict=True):

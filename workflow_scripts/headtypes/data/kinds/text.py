@@ -74,7 +74,6 @@ class Text(Kind):
         return [segments[index] for index in draw(len(segments))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length, seed):
-
         causal = record.language_head == "causal_lm"
         if not causal and tokenizer.mask_token_id is None:
             raise InputError(
