@@ -27,7 +27,7 @@ from transformers import BertConfig, BertForQuestionAnswering
 from headtypes.analyses.ablation import evaluation
 from headtypes.analyses.ablation.evaluation import Evaluator, Settings
 from headtypes.analyses.company.sets import draw_sets
-from headtypes.attention.batches import model_inputs, plan_batches
+from headtypes.attention.hook import model_inputs, plan_batches
 from headtypes.core.tables import markdown_table
 from headtypes.data.kinds.question_answering import Question
 from headtypes.data.windows import Windows

@@ -28,8 +28,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from headtypes.analyses.distances.measure import DistanceFeatures
-from headtypes.attention.batches import Batch
-from headtypes.attention.hook import Layer
+from headtypes.attention.hook import Batch, Layer
 from headtypes.attention.one_pass import AttentionReader
 from headtypes.attention.reducers import Pass
 from headtypes.core.tables import markdown_table

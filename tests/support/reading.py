@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from headtypes.analyses.distances.measure import DistanceFeatures
-from headtypes.attention.batches import Batch
+from headtypes.attention.hook import Batch
 from headtypes.attention.one_pass import AttentionReader, read_attention, read_samples
 from headtypes.attention.reducers import Pass
 

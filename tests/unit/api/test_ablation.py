@@ -12,7 +12,7 @@ from transformers import StaticCache
 from headtypes.analyses.types.partitions import Partition
 from headtypes.api.ablation import ABLATED, ablated
 from headtypes.api.reading import read_heads
-from headtypes.attention.batches import model_inputs
+from headtypes.attention.hook import model_inputs
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from tests.support.dense import CHANGES, dense_output, head_outputs_for, mixed

@@ -8,8 +8,7 @@ import torch
 from scipy.stats import chi2
 
 from headtypes.attention.ablate import Ablation
-from headtypes.attention.batches import model_inputs
-from headtypes.attention.hook import Layer, run
+from headtypes.attention.hook import Layer, model_inputs, run
 from headtypes.attention.operations import Reading, reading_matters
 from headtypes.data.kinds.question_answering import build_windows
 from tests.support.blocks import WAYS, cut_into_blocks

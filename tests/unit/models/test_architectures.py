@@ -16,8 +16,7 @@ from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassificati
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.api.ablation import ablated as ablated_model
 from headtypes.attention.ablate import Ablation
-from headtypes.attention.batches import model_inputs
-from headtypes.attention.hook import Layer, open_attention, run
+from headtypes.attention.hook import Layer, model_inputs, open_attention, run
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples

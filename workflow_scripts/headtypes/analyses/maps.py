@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from headtypes.analyses.surface.measure import Surface
-    from headtypes.attention.batches import Batch
+    from headtypes.attention.hook import Batch
     from headtypes.attention.one_pass import ModelOnTask
     from headtypes.data.tasks import Sample
 

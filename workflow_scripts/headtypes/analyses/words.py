@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headtypes.attention.batches import Batch
+from headtypes.attention.hook import Batch
 from headtypes.attention.reducers import Block, ListPerSample
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import Encoded

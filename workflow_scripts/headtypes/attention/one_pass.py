@@ -27,8 +27,7 @@ from torch import Tensor
 from tqdm import tqdm
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from headtypes.attention.batches import Batch, check_heads, run_model
-from headtypes.attention.hook import Group, Layer, Scratch, at_once, equal_lengths
+from headtypes.attention.hook import Batch, Group, Layer, Scratch, at_once, check_heads, equal_lengths, run_model
 from headtypes.attention.norms import KeyLengths, ResidualStream, scale_rows
 from headtypes.attention.reducers import Block, Measurement, Of, Pass, Reducer
 from headtypes.data.encoding import Encoded, encode_samples

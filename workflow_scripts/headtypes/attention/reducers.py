@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from jaxtyping import Bool, Float
     from torch import Tensor
 
-    from headtypes.attention.batches import Batch
-    from headtypes.attention.hook import Group
+    from headtypes.attention.hook import Batch, Group
 
 # Attention as it leaves the softmax, or each token's share of the norms of what is handed over (`attention.norms`).
 Of = Literal["weights", "norms"]

@@ -11,7 +11,7 @@ from headtypes.analyses.company import sets as module
 from headtypes.analyses.company.costs import head_costs
 from headtypes.analyses.company.results import Company
 from headtypes.analyses.company.sets import draw_sets, evaluate_company, kept_for, run
-from headtypes.attention.batches import model_inputs
+from headtypes.attention.hook import model_inputs
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import read_arrays

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.attention.ablate import Ablation
-from headtypes.attention.batches import Batch, run_batches
+from headtypes.attention.hook import Batch, run_batches
 from headtypes.attention.hook import run as run_once
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.operations import Reading, operations_by_head, reading_matters

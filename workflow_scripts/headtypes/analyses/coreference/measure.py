@@ -8,7 +8,7 @@ import torch
 
 from headtypes.analyses.coreference.mentions import CANDIDATES, Anaphor, AntecedentGuesses, anaphors, parts_of, spans_of
 from headtypes.analyses.words import WordReducer, WordRows, encode_sentences, encode_words, special_tokens
-from headtypes.attention.batches import Batch
+from headtypes.attention.hook import Batch
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import write_arrays

@@ -17,9 +17,7 @@ from torch.nn.functional import one_hot, pad
 from headtypes.analyses.distances.features import COLUMNS, FINE_BINS, SHARES, Features, first_columns, lacks_cls, split
 from headtypes.analyses.maps import map_attention, map_samples
 from headtypes.analyses.same_word.measure import measure_same_word
-from headtypes.attention.batches import Batch
-from headtypes.attention.batches import pad as padded
-from headtypes.attention.hook import LEAST_ROWS, Group, skewed
+from headtypes.attention.hook import LEAST_ROWS, Batch, Group, padded, skewed
 from headtypes.attention.one_pass import ModelOnTask, read_samples
 from headtypes.attention.reducers import Block, Measurement, Of, PerSample, Reducer
 from headtypes.core.hdf5_files import write_arrays

@@ -15,8 +15,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from headtypes.analyses.divergence.results import Divergence
-from headtypes.attention.batches import Batch, check_heads, run_model
-from headtypes.attention.hook import EntropySums, Group, Layer
+from headtypes.attention.hook import Batch, EntropySums, Group, Layer, check_heads, run_model
 from headtypes.attention.norms import KeyLengths, scale_rows
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.data.encoding import Encoded

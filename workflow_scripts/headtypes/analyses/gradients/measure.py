@@ -20,8 +20,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
-from headtypes.attention.batches import Batch, check_heads, run_model
-from headtypes.attention.hook import Group, Layer, Scratch, equal_lengths
+from headtypes.attention.hook import Batch, Group, Layer, Scratch, check_heads, equal_lengths, run_model
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.progress import warn
 from headtypes.core.seeds import derive_seed

@@ -25,7 +25,7 @@ from headtypes.data.encoding import SPECIAL_KINDS, Encoded
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from headtypes.attention.batches import Batch
+    from headtypes.attention.hook import Batch
     from headtypes.attention.one_pass import ModelOnTask
     from headtypes.data.tasks import Sample
 

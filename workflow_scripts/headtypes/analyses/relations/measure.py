@@ -9,7 +9,7 @@ from torch import Tensor
 
 from headtypes.analyses.relations.guesses import ArcGuesses, read_parts
 from headtypes.analyses.words import WordReducer, WordRows, encode_sentences
-from headtypes.attention.batches import Batch
+from headtypes.attention.hook import Batch
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.progress import warn

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tokenizers import Encoding
     from torch import Tensor
 
-    from headtypes.attention.batches import Batch
+    from headtypes.attention.hook import Batch
     from headtypes.attention.one_pass import ModelOnTask
     from headtypes.data.encoding import Encoded
     from headtypes.data.tasks import Sample

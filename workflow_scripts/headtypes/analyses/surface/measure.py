@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-    from headtypes.attention.batches import Batch
-    from headtypes.attention.hook import EntropySums
+    from headtypes.attention.hook import Batch, EntropySums
     from headtypes.attention.one_pass import ModelOnTask
     from headtypes.data.tasks import Sample
 

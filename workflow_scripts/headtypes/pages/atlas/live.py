@@ -29,7 +29,7 @@ from headtypes.analyses.distances.features import head_features, lacks_cls, spli
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.analyses.maps import AttentionMaps, KeyLengthsRead, Maps, readable
 from headtypes.attention.ablate import Ablation
-from headtypes.attention.batches import Batch, run_model
+from headtypes.attention.hook import Batch, run_model
 from headtypes.attention.norms import KeyLengths
 from headtypes.attention.one_pass import AttentionReader
 from headtypes.attention.operations import Reading, operations_by_head
