@@ -40,8 +40,8 @@ from headtypes.analyses.ablation.results import sizes_in
 from headtypes.analyses.company.costs import costly_heads, head_costs
 from headtypes.analyses.company.results import Company
 from headtypes.analyses.company.sets import evaluate_company
-from headtypes.core.heads import head_name
 from headtypes.core.statistics import ratio_intervals
+from headtypes.core.table_files import head_name
 from headtypes.core.tables import markdown_table
 from headtypes.data.answering import load_for
 from headtypes.data.fetching import fetch_task

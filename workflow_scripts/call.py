@@ -15,9 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import refusal
-from headtypes.core.machine import arithmetic
 from headtypes.core.progress import logged, title_of
-from headtypes.models.placement import limit_memory
+from headtypes.models.placement import arithmetic, limit_memory
 from headtypes.planning.code import check_code, loaded_modules
 from headtypes.planning.provenance import forget, provenance_of, record, results_folder, state_of, verified
 

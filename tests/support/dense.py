@@ -9,7 +9,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 
 from headtypes.attention.operations import OPERATIONS, Reading, operation_of
-from headtypes.core.seeds import derive_seed
+from headtypes.core.files import derive_seed
 from headtypes.models.architectures import through_interface
 from headtypes.models.model_config import headed_layers
 from tests.support.models import in_float64

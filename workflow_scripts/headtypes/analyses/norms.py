@@ -43,7 +43,7 @@ def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.D
     weights, norms: shares near, special and far of all heads, layer by layer. shape: (layers, heads of a layer).
     The columns are layer, head (from 0), near, special, far (by weights), and the same three with `_by_norms`.
     """
-    from headtypes.core.heads import head_table
+    from headtypes.core.table_files import head_table
 
     by_norms = {BY_NORMS[name]: getattr(norms, name) for name in SHARES}
     return head_table(shape, {**vars(weights), **by_norms})
@@ -61,7 +61,7 @@ def compare_divisions(divisions: Mapping[str, Mapping[Of, Partition]]) -> pd.Dat
     import pandas as pd
 
     from headtypes.analyses.types.clustering import compare_partitions, matched_clusters
-    from headtypes.core.heads import head_name
+    from headtypes.core.table_files import head_name
 
     rows = []
     for name, of in divisions.items():

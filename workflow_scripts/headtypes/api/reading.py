@@ -39,8 +39,8 @@ from headtypes.attention.one_pass import read_attention
 from headtypes.attention.reducers import Block, Of
 from headtypes.core.errors import InputError, shortened
 from headtypes.core.files import StrPath, write_text
-from headtypes.core.heads import head_name
 from headtypes.core.style import PAGE, style, styled
+from headtypes.core.table_files import head_name
 from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.data.tasks import KINDS, Sample

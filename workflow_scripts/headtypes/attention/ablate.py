@@ -13,7 +13,7 @@ from torch import Tensor
 from headtypes.attention.hook import LONG, Group, Layer, Scratch, equal_lengths
 from headtypes.attention.operations import Operation, Reading, operation_of
 from headtypes.core.errors import InputError
-from headtypes.core.seeds import derive_seed
+from headtypes.core.files import derive_seed
 
 # Masks of dropped pairs that are kept for the next layer: usually all those of a batch; for long samples, a few MB.
 _BLOCKS_KEPT = 64

@@ -17,8 +17,7 @@ from headtypes.analyses.divergence.results import read_projection
 from headtypes.analyses.registry import ANALYSES, analysis_named, by_analysis
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import frame_projection, scatter_types, type_labels, type_styles
-from headtypes.core.files import StrPath, read_each
-from headtypes.core.seeds import derive_seed
+from headtypes.core.files import StrPath, derive_seed, read_each
 from headtypes.core.statistics import ALPHA, EQUAL, holm, mean_intervals, mean_over
 from headtypes.core.style import PAGE, SMALL, save_figure, styled
 from headtypes.core.table_files import table_reader, write_csv

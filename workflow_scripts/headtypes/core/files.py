@@ -1,4 +1,4 @@
-"""Whole files or none: a file appears under its name only when it is complete."""
+"""Files: whole or not there at all, their hashes, and the files of a folder; and seeds, which are hashes of names."""
 
 import codecs
 import errno
@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from headtypes.core.errors import InputError, one_line
+from headtypes.core.errors import InputError, one_line, shortened
 
 # What a function takes for a file or folder.
 StrPath = str | Path
@@ -142,6 +142,16 @@ def canonical_json(data: Any) -> str:
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
+def derive_seed(*parts: str | int) -> int:
+    """Return a seed, 0 to 2**32 - 1, that depends on the parts alone and is the same on every machine.
+
+    parts: what the seed is for, from the general to the particular: the config's seed, the rule, the model, the
+        repetition. A renamed rule is given by its original name. The number 1 and the text "1" give different seeds.
+    """
+    digest = hashlib.sha256(canonical_json(parts).encode()).digest()
+    return int.from_bytes(digest[:4], "big")
+
+
 def write_text(path: StrPath, text: str) -> None:
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
@@ -237,3 +247,44 @@ def sha256_path(path: StrPath) -> str:
     visible = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
     files = {file.relative_to(path).as_posix(): sha256_file(file) for file in visible}
     return hashlib.sha256(canonical_json(files).encode()).hexdigest()
+
+
+def looked_in(path: str) -> str:
+    """Return the end of a message such as "there is no file PATH": the folder from which a relative path counts.
+
+    Returns "" for an absolute path.
+    """
+    if Path(path).is_absolute():
+        return ""
+    return (
+        f" in {Path.cwd()}, from which relative paths count; give an absolute path, or, with --directory, the folder "
+        "from which yours counts"
+    )
+
+
+def files_in(folder: str, key: str) -> list[str]:
+    """Return the files in a folder and its subfolders, sorted by path, without hidden files.
+
+    key: the folder's key in the configuration, for messages.
+    Raises `InputError` if the folder does not exist, has no files, or has files with different suffixes. A broken link,
+    and a path with braces, raise `InputError` too.
+    """
+    if not os.path.isdir(folder):
+        raise InputError(f"{key}: there is no folder {shortened(folder)}{looked_in(folder)}.")
+    paths = [
+        path
+        for path in Path(folder).rglob("*")
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{key}: {path} is a link that leads nowhere; mend it or delete it.")
+        if {"{", "}"} & {*str(path)}:
+            raise InputError(f"{key}: {path} has braces, by which Snakemake names wildcards; rename it.")
+    files = sorted(path for path in paths if path.is_file())
+    if not files:
+        raise InputError(f"{key}: the folder {folder} holds no files.")
+    suffixes = sorted({file.suffix.lower() or "none" for file in files})
+    if len(suffixes) > 1:
+        raise InputError(f"{key}: the files in {folder} must have one suffix; found {', '.join(suffixes)}.")
+    return list(map(str, files))

@@ -1,10 +1,12 @@
-"""Tables on disk, CSV and Parquet, with one sentence for a file that is damaged."""
+"""Tables on disk, CSV and Parquet, with one sentence for a file that is damaged; names of heads, and tables of them."""
 
 import csv
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from io import StringIO
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from headtypes.core.files import StrPath, atomic_write, check_header, separator_of, text_of, undamaged, write_text
@@ -89,3 +91,17 @@ def _checked(table: pd.DataFrame, columns: Iterable[str], rows: int) -> pd.DataF
     if len(table) < rows:
         raise ValueError("it has no rows")
     return table
+
+
+def head_name(layer: int, head: int) -> str:
+    """Return the name of a head for a reader, `layer-head`, both counted from 1; layer, head: counted from 0."""
+    return f"{layer + 1}-{head + 1}"
+
+
+def head_table(shape: tuple[int, int], columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a table with one row per head, layer by layer, and the columns layer, head (both from 0) and `columns`.
+
+    shape: (layers, heads per layer); columns: {name: values in the order of rows, or one value for all heads}.
+    """
+    layer, head = np.indices(shape).reshape(2, -1)
+    return pd.DataFrame({"layer": layer, "head": head, **columns})

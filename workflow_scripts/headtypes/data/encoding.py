@@ -12,7 +12,7 @@ import numpy as np
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_json_lines, write_json_lines
 from headtypes.data.tasks import KINDS, Sample, read_rows, write_records
-from headtypes.models.tokenizers import added_tokens
+from headtypes.models.records import added_tokens
 
 if TYPE_CHECKING:
     from tokenizers import Encoding

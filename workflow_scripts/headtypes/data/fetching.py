@@ -15,9 +15,8 @@ from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
 from huggingface_hub.errors import RemoteEntryNotFoundError
 
 from headtypes.core.errors import InputError, one_line, shortened, told
-from headtypes.core.files import canonical_json, read_json, read_json_lines, sha256_file, write_json
+from headtypes.core.files import canonical_json, files_in, read_json, read_json_lines, sha256_file, write_json
 from headtypes.core.table_files import read_as_text
-from headtypes.data.files import files_in
 from headtypes.data.tasks import KINDS, write_records
 from headtypes.models.records import check_contents, unavailable
 

@@ -13,20 +13,20 @@ from transformers.quantizers import AutoHfQuantizer
 
 from headtypes.core.errors import InputError, told
 from headtypes.core.files import StrPath, read_json, sha256_file
-from headtypes.core.machine import version_of
 from headtypes.models.model_config import headed_layers, is_causal, longest_input
 from headtypes.models.records import (
     MODEL_FILES,
     PICKLES,
     ModelRecord,
+    added_tokens,
     check_contents,
     model_files,
     place_of,
     pretrained,
     unavailable,
+    version_of,
     weight_files,
 )
-from headtypes.models.tokenizers import added_tokens
 
 # With the package peft, it has Transformers change the model, or load another.
 _ADAPTER = "adapter_config.json"

@@ -27,10 +27,9 @@ from transformers.models.auto.modeling_auto import (
 from transformers.utils import logging
 
 from headtypes.core.errors import InputError, told
-from headtypes.core.machine import arithmetic
 from headtypes.models.fetching import check_files
 from headtypes.models.model_config import body_of, check_padding, config_of
-from headtypes.models.placement import GB, gpus_for, keep_to_gpus, memory_limits
+from headtypes.models.placement import GB, arithmetic, gpus_for, keep_to_gpus, memory_limits
 from headtypes.models.records import ModelRecord
 
 # Tensors of a model's body that may be left over: the pooler, and buffers that once were saved.

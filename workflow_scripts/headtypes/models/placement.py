@@ -1,4 +1,4 @@
-"""Places of a model: the GPUs that a process takes; the layers of a larger model, on several GPUs, in memory, on disk.
+"""Places of a model: GPUs of a process; layers of a larger model on GPUs, in memory, on disk; and usable precisions.
 
 Planning imports this module, and so nothing heavy is imported at the top.
 """
@@ -100,6 +100,20 @@ def _opens(node: Path) -> bool:
         os.close(os.open(node, os.O_RDWR))
         return True
     return False
+
+
+def arithmetic(precision: str) -> str:
+    """Return the precision in which this machine computes a model: `precision`, or float32 instead of a slow bfloat16.
+
+    bfloat16 becomes float32 if there is no GPU and the processor would only emulate bfloat16: an emulated step of
+    training took 7.3 times as long. Call `keep_to_gpus` before this function, since this function makes
+    PyTorch look for GPUs.
+    """
+    import torch
+
+    if precision == "bfloat16" and not torch.accelerator.is_available():
+        return precision if torch.ops.mkldnn._is_mkldnn_bf16_supported() else "float32"
+    return precision
 
 
 GB = 1e9

@@ -1,7 +1,7 @@
 """Finding models."""
 
-from headtypes.core.machine import version_of
 from headtypes.core.stage import Plan, Result, given, stage
+from headtypes.models.records import version_of
 
 
 @stage(calls="models.architectures:run")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headtypes.core.seeds import derive_seed
+from headtypes.core.files import derive_seed
 from headtypes.core.statistics import FEW_UNITS, FEWEST_UNITS, Evidence, Measured, pulls_on, two_decimals
 from headtypes.papers.paper import Published
 

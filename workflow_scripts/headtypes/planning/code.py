@@ -12,8 +12,8 @@ from pathlib import Path
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
-from headtypes.core.machine import version_of
 from headtypes.data.tasks import module_of
+from headtypes.models.records import version_of
 
 # Packages whose version can change a number or a byte of a result, by the name they are imported under.
 _IMPORTED = (

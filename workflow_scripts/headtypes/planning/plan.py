@@ -15,11 +15,9 @@ from headtypes.analyses.types.names import type_names
 from headtypes.attention.operations import head_of, need_head_outputs, reading_matters
 from headtypes.attention.reducers import Of
 from headtypes.comparisons import stage as compared_types
-from headtypes.core.files import StrPath
-from headtypes.core.seeds import derive_seed
+from headtypes.core.files import StrPath, derive_seed, files_in
 from headtypes.core.stage import Result, Stage, given
 from headtypes.data import stage as data
-from headtypes.data.files import files_in
 from headtypes.data.kinds.text import Text
 from headtypes.data.tasks import KINDS, Kind
 from headtypes.models import stage as models

@@ -14,7 +14,7 @@ from typing import Any
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, leftovers, read_json, sha256_path, write_json
-from headtypes.core.machine import version_of
+from headtypes.models.records import version_of
 from headtypes.models.stage import RECORD, fetch_model
 from headtypes.planning.code import NUMERIC_PACKAGES, package_version
 

@@ -15,9 +15,8 @@ from jaxtyping import Bool, Int64
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from headtypes.core.files import StrPath
+from headtypes.core.files import StrPath, derive_seed
 from headtypes.core.progress import progress
-from headtypes.core.seeds import derive_seed
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import save_model, write_model_record
 

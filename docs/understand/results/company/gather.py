@@ -16,7 +16,7 @@ import pandas as pd
 from headtypes.analyses.company.costs import costly_heads
 from headtypes.analyses.same_word.measure import SameWord
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.heads import head_name
+from headtypes.core.table_files import head_name
 
 HERE = Path(__file__).parent
 

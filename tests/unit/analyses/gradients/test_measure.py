@@ -20,7 +20,7 @@ from headtypes.analyses.gradients.measure import (
 from headtypes.analyses.gradients.results import Gradients, read_gradients
 from headtypes.attention import hook
 from headtypes.core.errors import InputError
-from headtypes.core.seeds import derive_seed
+from headtypes.core.files import derive_seed
 from headtypes.core.table_files import write_csv
 from headtypes.data.encoding import encode_samples, mask_words
 from headtypes.data.kinds.question_answering import answer_positions, build_windows

@@ -19,7 +19,7 @@ from headtypes.analyses.types.clustering import (
 )
 from headtypes.analyses.types.names import METHODS
 from headtypes.core.errors import InputError
-from headtypes.core.seeds import derive_seed
+from headtypes.core.files import derive_seed
 from tests.support.drawing import planted
 from tests.support.planted import BINS, WIDTH, heads
 

@@ -34,7 +34,7 @@ from headtypes.analyses.types.stability import (
 )
 from headtypes.analyses.types.style import type_labels, type_styles
 from headtypes.core.errors import InputError
-from headtypes.core.seeds import derive_seed
+from headtypes.core.files import derive_seed
 from headtypes.core.style import PAGE, PAGE_HEIGHT, PALETTE
 from tests.support.drawing import DEFICIENCIES, check_lettering, colour, lab, planted
 from tests.support.planted import TYPES, heads, naive_match, samples_of, typed

@@ -19,9 +19,8 @@ from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_each, write_json
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.heads import head_name, head_table
 from headtypes.core.statistics import ALPHA, holm, ratio_intervals
-from headtypes.core.table_files import write_csv
+from headtypes.core.table_files import head_name, head_table, write_csv
 
 # With fewer sets than so many for each head, costs are shrunk as far as sets that are held out say.
 _SETS_PER_HEAD = 3

@@ -14,7 +14,7 @@ from headtypes.analyses.words import special_tokens
 from headtypes.attention.one_pass import ModelOnTask, read_attention
 from headtypes.attention.reducers import Block, PerSample
 from headtypes.core.errors import InputError
-from headtypes.core.seeds import derive_seed
+from headtypes.core.files import derive_seed
 from headtypes.core.table_files import write_csv, write_parquet
 from headtypes.data.encoding import Encoded
 from headtypes.models.records import ModelRecord, read_model_record

@@ -12,8 +12,7 @@ from threadpoolctl import threadpool_limits
 from headtypes.analyses.divergence.results import PROJECTION_COLUMNS, Divergence
 from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.heads import head_table
-from headtypes.core.table_files import write_csv
+from headtypes.core.table_files import head_table, write_csv
 
 _STARTS, _STEPS, _EPS = 5, 1000, 1e-10
 _PERMUTATIONS = 2000

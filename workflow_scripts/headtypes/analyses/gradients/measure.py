@@ -22,8 +22,8 @@ from transformers import PreTrainedModel
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.attention.hook import Batch, Group, Layer, Scratch, check_heads, equal_lengths, run_model
 from headtypes.attention.one_pass import ModelOnTask
+from headtypes.core.files import derive_seed
 from headtypes.core.progress import warn
-from headtypes.core.seeds import derive_seed
 from headtypes.core.table_files import write_csv
 from headtypes.data.answering import NO_TARGET, AnswerLoss, SomeTokens, token_losses
 from headtypes.data.encoding import SPECIAL_KINDS, Encoded, mask_words, sample_questions, token_kinds

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.core.files import StrPath, undamaged
-from headtypes.core.heads import head_table
-from headtypes.core.table_files import table_reader
+from headtypes.core.table_files import head_table, table_reader
 
 # Kinds of the attended token, as Clark et al. 2019 count them in Figure 3.
 ATTENDED = ("sep", "cls", "punctuation", "other", "all")

@@ -13,10 +13,9 @@ from matplotlib.figure import Figure
 
 from headtypes.analyses.outputs.measure import HEADS, QUARTERS, STREAM, TOKENS, Outputs
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.heads import head_name, head_table
 from headtypes.core.statistics import mean_intervals, mean_of_known
 from headtypes.core.style import PAGE, PALETTE, legend_key, save_figure, styled
-from headtypes.core.table_files import write_csv
+from headtypes.core.table_files import head_name, head_table, write_csv
 
 # A head is off on a sample if it writes less than this share of the mean of its layer's heads; a sink is a first token
 # that gets more than half of a head's attention. Both limits are ours.

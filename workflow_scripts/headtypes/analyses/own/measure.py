@@ -18,9 +18,8 @@ from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block, PerSample
 from headtypes.core.errors import InputError, spelled_out
 from headtypes.core.files import StrPath
-from headtypes.core.heads import head_table
 from headtypes.core.statistics import mean_of_known, ratio_intervals
-from headtypes.core.table_files import write_csv
+from headtypes.core.table_files import head_table, write_csv
 from headtypes.data.encoding import Encoded
 from headtypes.data.tasks import Sample, read_records
 from headtypes.models.records import ModelRecord, read_model_record

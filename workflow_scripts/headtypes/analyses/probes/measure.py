@@ -26,9 +26,8 @@ from headtypes.analyses.relations.guesses import counted_words
 from headtypes.analyses.words import EncodedWords, WordMaps, encode_sentences, part_of
 from headtypes.attention.one_pass import ModelOnTask, read_attention
 from headtypes.core.errors import InputError
-from headtypes.core.files import write_json
+from headtypes.core.files import derive_seed, write_json
 from headtypes.core.progress import progress
-from headtypes.core.seeds import derive_seed
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.tasks import read_records
 from headtypes.models.model_config import layers_and_heads

@@ -21,7 +21,7 @@ from headtypes.analyses.types.names import MIXTURES, TYPES, type_names
 from headtypes.analyses.types.partitions import Partition, build_partition, order_types, read_types, write_partition
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
-from headtypes.core.heads import head_table
+from headtypes.core.table_files import head_table
 
 _LARGEST_OF = {"diagonal": "near", "dense": "far", "vertical": "special"}
 # What a cluster's name is ahead of: `_leads` has the difference from each.

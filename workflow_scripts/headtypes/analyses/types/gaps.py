@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import KMeans
 
 from headtypes.analyses.types.clustering import one_thread
-from headtypes.core.seeds import derive_seed
+from headtypes.core.files import derive_seed
 from headtypes.core.statistics import Measured
 
 # In fewer heads a line is fitted to the noise.

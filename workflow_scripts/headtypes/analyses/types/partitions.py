@@ -12,8 +12,7 @@ from headtypes.analyses.distances.features import attention_groups
 from headtypes.analyses.types.names import TYPES
 from headtypes.core.errors import InputError, one_line, shortened
 from headtypes.core.files import StrPath, undamaged
-from headtypes.core.heads import head_table
-from headtypes.core.table_files import read_as_text, table_reader, write_csv
+from headtypes.core.table_files import head_table, read_as_text, table_reader, write_csv
 
 _KINDS = {
     **dict.fromkeys(("layer", "head", "cluster"), int),

@@ -30,9 +30,8 @@ from headtypes.analyses.types.names import MIXTURES
 from headtypes.analyses.types.partitions import Partition, write_partition
 from headtypes.analyses.types.style import type_labels, type_patches, type_styles
 from headtypes.core.errors import InputError
-from headtypes.core.files import write_json
+from headtypes.core.files import derive_seed, write_json
 from headtypes.core.progress import warn
-from headtypes.core.seeds import derive_seed
 from headtypes.core.style import (
     PAGE,
     PAGE_HEIGHT,

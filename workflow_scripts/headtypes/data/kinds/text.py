@@ -218,7 +218,7 @@ def build_texts(
     """
     import numpy as np
 
-    from headtypes.core.seeds import derive_seed
+    from headtypes.core.files import derive_seed
     from headtypes.data.encoding import encode_samples, mask_words
     from headtypes.data.windows import joined_windows
 

@@ -10,8 +10,8 @@ from headtypes.analyses.company.results import LOSS
 from headtypes.analyses.types.gaps import FEWEST_HEADS, measured_gaps, p_of_gaps
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import COUNTS
-from headtypes.core.heads import head_name
 from headtypes.core.statistics import ALPHA
+from headtypes.core.table_files import head_name
 from headtypes.core.tables import p_value
 from headtypes.pages.summary.overview import Overview, TypeCosts
 from headtypes.papers.claims import join

@@ -21,8 +21,8 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.heads import head_name
 from headtypes.core.style import ATTENTION_COLOURS, attention_scale
+from headtypes.core.table_files import head_name
 from headtypes.data.tasks import METRICS, Metric, tested_metric
 from headtypes.papers.claims import join
 from headtypes.papers.guan2020.figures import typical_heads

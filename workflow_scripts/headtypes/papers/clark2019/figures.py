@@ -28,8 +28,8 @@ from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import frame_projection, scatter_heads, scatter_types
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.heads import head_name
 from headtypes.core.style import PAGE, PALETTE, SMALL, clipped, layer_ticks, legend_key, save_figure, styled
+from headtypes.core.table_files import head_name
 from headtypes.data.tasks import MEASURES
 from headtypes.papers.clark2019.claims.quantities_of_texts import (
     Statistics,

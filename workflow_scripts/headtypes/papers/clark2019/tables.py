@@ -13,8 +13,8 @@ from headtypes.analyses.coreference import accuracy
 from headtypes.analyses.probes.scores import read_probe_scores, read_probes
 from headtypes.analyses.relations.accuracy import ALL, FILE, TOTALS, read_best_heads
 from headtypes.core.files import read_each
-from headtypes.core.heads import head_name
 from headtypes.core.statistics import LEVELS
+from headtypes.core.table_files import head_name
 from headtypes.core.tables import Column, Table, TextColumn, document, interval, write_table
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation
 from headtypes.papers.paper import TASK_KEYS, Key

@@ -26,7 +26,6 @@ from headtypes.comparisons.models import (
 )
 from headtypes.core.files import read_each
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.heads import head_name
 from headtypes.core.style import (
     ATTENTION_COLOURS,
     COLUMN,
@@ -42,7 +41,7 @@ from headtypes.core.style import (
     save_figure,
     styled,
 )
-from headtypes.core.table_files import write_csv
+from headtypes.core.table_files import head_name, write_csv
 
 _EXAMPLES = 2
 # Types beside each other, at most.

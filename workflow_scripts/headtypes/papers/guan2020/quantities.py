@@ -40,8 +40,7 @@ from headtypes.analyses.types.names import MIXTURES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.stability import HALVES
 from headtypes.comparisons.models import kept_by_chance
-from headtypes.core.files import StrPath, read_json, undamaged
-from headtypes.core.seeds import derive_seed
+from headtypes.core.files import StrPath, derive_seed, read_json, undamaged
 from headtypes.core.table_files import read_csv
 from headtypes.papers.guan2020.published import MAIN_MODEL, METRICS, Guan2020
 from headtypes.papers.paper import Key

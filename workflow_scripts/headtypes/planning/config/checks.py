@@ -16,8 +16,8 @@ from headtypes.analyses.types.analysis import types_in_file
 from headtypes.analyses.types.names import TYPES
 from headtypes.attention.operations import head_of
 from headtypes.core.errors import InputError, nearest, shortened
+from headtypes.core.files import looked_in
 from headtypes.core.stage import Result, given
-from headtypes.data.files import looked_in
 from headtypes.data.kinds.treebank import Treebank
 from headtypes.data.tasks import KINDS, LANGUAGE_MODEL
 from headtypes.models.records import config_json

@@ -24,9 +24,8 @@ from headtypes.analyses.coreference.accuracy import MentionSums
 from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.probes.scores import RightWords
 from headtypes.analyses.relations.accuracy import ALL, CHOSEN, GROUPS, QUANTITIES, TOTALS, BestHeads
-from headtypes.core.files import StrPath
+from headtypes.core.files import StrPath, derive_seed
 from headtypes.core.hdf5_files import read_arrays, read_groups
-from headtypes.core.seeds import derive_seed
 from headtypes.core.statistics import Evidence
 from headtypes.papers.clark2019.claims.texts import HIGH
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation

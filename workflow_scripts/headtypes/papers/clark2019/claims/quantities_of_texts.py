@@ -28,9 +28,8 @@ from headtypes.analyses.divergence.results import Divergence, read_projection_fi
 from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
 from headtypes.analyses.surface.measure import COLUMNS, Surface
 from headtypes.attention.reducers import Of
-from headtypes.core.files import StrPath
+from headtypes.core.files import StrPath, derive_seed
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.seeds import derive_seed
 from headtypes.papers.clark2019.published import Behaviour, Clark2019
 from headtypes.papers.paper import Key
 from headtypes.papers.quantities import (
