@@ -36,7 +36,6 @@ import torch
 from scipy.stats import spearmanr
 
 from headtypes.analyses.ablation.evaluation import Evaluator, Settings
-from headtypes.analyses.ablation.results import sizes_in
 from headtypes.analyses.company.costs import costly_heads, head_costs
 from headtypes.analyses.company.results import Company
 from headtypes.analyses.company.sets import evaluate_company
@@ -46,7 +45,7 @@ from headtypes.core.tables import markdown_table
 from headtypes.data.answering import load_for
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.text import Document
-from headtypes.data.tasks import KINDS
+from headtypes.data.tasks import KINDS, sizes_in
 from headtypes.data.windows import draw_part
 from headtypes.models.fetching import fetch_model, load_tokenizer
 

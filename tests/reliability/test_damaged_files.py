@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from headtypes.analyses.ablation.evaluation import write_scores
-from headtypes.analyses.ablation.results import read_scores
+from headtypes.analyses.ablation.intervals import read_scores
 from headtypes.analyses.distances.features import Features, read_features
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.models.fetching import fetch_model

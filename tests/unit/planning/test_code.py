@@ -104,7 +104,7 @@ def test_the_version_of_an_imported_package_counts_and_that_of_another_does_not(
 
 
 def test_a_job_refuses_code_that_was_edited_since_it_was_planned_and_that_of_another_folder(tmp_path):
-    loaded = ("headtypes.analyses.types.stability",)
+    loaded = ("headtypes.analyses.types.clustering",)
     check_code(code_hash(loaded), loaded, SCRIPTS)
     with pytest.raises(InputError, match="has changed since this run was planned; run again"):
         check_code("0" * 16, loaded, SCRIPTS)

@@ -21,10 +21,9 @@ from headtypes.analyses.distances.features import SHARES, Features, head_feature
 from headtypes.analyses.distances.measure import reducers_of, shares_of
 from headtypes.analyses.maps import Maps, readable
 from headtypes.analyses.own.measure import HeadAnalysis, QueryMeans, value_table
-from headtypes.analyses.types.clustering import cluster_heads, partition_of
+from headtypes.analyses.types.clustering import cluster_halves, cluster_heads, partition_of
 from headtypes.analyses.types.names import METHODS, MIXTURES
 from headtypes.analyses.types.partitions import Partition, write_partition
-from headtypes.analyses.types.stability import cluster_halves
 from headtypes.api.arguments import (
     Model,
     Seed,

@@ -15,6 +15,7 @@ import numpy as np
 
 # Not `scipy.stats`, which takes a job that runs no model as long to load as all the rest.
 from scipy.special import bdtrc, stdtr, stdtrit
+from threadpoolctl import ThreadpoolController
 
 # The p-values below this are those of limits that the interval excludes.
 ALPHA = 0.05
@@ -376,3 +377,14 @@ def _weights() -> np.ndarray:
 
 def _unskewed(away: float, skew: float) -> float:
     return away if abs(skew) < EQUAL else 3 / skew * (math.cbrt(1 + skew * (away - skew / 6)) - 1)
+
+
+def one_thread():
+    """Return a context in which numeric libraries use one thread, so that numbers add up in a fixed order."""
+    return _libraries().limit(limits=1)
+
+
+@cache
+def _libraries():
+    # Once, since finding the libraries that a process has loaded takes as long as clustering heads does.
+    return ThreadpoolController()

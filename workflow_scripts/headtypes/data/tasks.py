@@ -177,6 +177,15 @@ def counted_by(metrics: Collection[Metric]) -> str:
     return next((counted for known, counted in MEASURES.values() if set(metrics) <= set(known)), "rows")
 
 
+def metrics_in(scores: pd.DataFrame) -> list[Metric]:
+    return [metric for metric in METRICS.values() if metric.column in scores]
+
+
+def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
+    """Return the number of tokens that each row of scores sums over, [row]; None if every row counts once."""
+    return scores[SIZES].to_numpy(float) if SIZES in scores else None
+
+
 def tested_metric(names: Collection[str]) -> Metric:
     """Return the metric by which heads are compared: F1 if exact match is among `names`, else the task's main metric.
 

@@ -7,14 +7,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from headtypes.analyses.ablation.results import metrics_in, sizes_in
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.files import StrPath
 from headtypes.core.statistics import mean_intervals, mean_over
 from headtypes.core.style import PAGE, legend_key, save_figure, styled
 from headtypes.core.table_files import read_parquet
-from headtypes.data.tasks import METRICS, Metric, tested_metric
+from headtypes.data.tasks import METRICS, Metric, metrics_in, sizes_in, tested_metric
 
 
 class DropsOfDraws(NamedTuple):

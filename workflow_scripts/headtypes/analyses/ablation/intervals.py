@@ -1,19 +1,35 @@
 """Intervals of a model's scores under all conditions of a partition, from the scores of each question."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.ablation.results import metrics_in, read_scores, sizes_in
 from headtypes.core.errors import InputError
+from headtypes.core.files import StrPath
 from headtypes.core.statistics import Evidence, Measured, Together
-from headtypes.core.table_files import write_csv
-from headtypes.data.tasks import METRICS, counted_by
+from headtypes.core.table_files import read_parquet, table_reader, write_csv
+from headtypes.data.tasks import METRICS, counted_by, metrics_in, sizes_in
 
 _BY_ARTICLE = "_by_article"
+
+# Of the table of `condition_intervals`, and that of `differences`.
+read_intervals = table_reader("holds no intervals", {"condition": str})
+read_differences = table_reader("holds no differences of conditions", {"condition": str, "other": str, "low": float})
+
+
+def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
+    """Return the tables of scores of each question of one model, a table for each path; each path is of one condition.
+
+    Raises `InputError` that names a file that is damaged, or whose questions are not those of the first file, in order.
+    """
+    read = [read_parquet(path, "holds no scores", ["id"]) for path in paths]
+    for path, scores in zip(paths, read, strict=True):
+        if not scores["id"].equals(read[0]["id"]):
+            raise InputError(f"{path} and {paths[0]} have different questions; delete both and run again.")
+    return read
 
 
 class Scored:

@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.ablation.evaluation import Evaluator, Settings, read_head_outputs
-from headtypes.analyses.ablation.results import metrics_in, sizes_in
 from headtypes.analyses.company.results import LOSS, Company
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, canonical_json, sha256_path
 from headtypes.core.hdf5_files import read_arrays, write_arrays
 from headtypes.core.progress import warn
 from headtypes.data.answering import GOLD_LOSS
-from headtypes.data.tasks import read_rows
+from headtypes.data.tasks import metrics_in, read_rows, sizes_in
 from headtypes.data.windows import Windows, draw_part, read_windows
 from headtypes.models.records import ModelRecord, read_model_record
 

@@ -9,9 +9,8 @@ from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import KMeans
 
-from headtypes.analyses.types.clustering import one_thread
 from headtypes.core.files import derive_seed
-from headtypes.core.statistics import Measured
+from headtypes.core.statistics import Measured, one_thread
 
 # In fewer heads a line is fitted to the noise.
 FEWEST_HEADS = 20

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from headtypes.analyses.ablation.results import read_intervals
+from headtypes.analyses.ablation.intervals import read_intervals
 from headtypes.analyses.declaration import WHOLE, Analysis, Column, rounded
 from headtypes.analyses.distances.features import SELF_AND_SPECIAL, has_first_token, read_head_features, read_lengths
 from headtypes.analyses.maps import AttentionMaps

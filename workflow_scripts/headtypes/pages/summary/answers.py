@@ -7,9 +7,9 @@ import pandas as pd
 
 from headtypes.analyses.company.costs import costly_heads
 from headtypes.analyses.company.results import LOSS
+from headtypes.analyses.types.clustering import COUNTS
 from headtypes.analyses.types.gaps import FEWEST_HEADS, measured_gaps, p_of_gaps
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.stability import COUNTS
 from headtypes.core.statistics import ALPHA
 from headtypes.core.table_files import head_name
 from headtypes.core.tables import p_value

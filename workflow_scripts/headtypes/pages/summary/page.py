@@ -12,7 +12,7 @@ import yaml
 from jinja2 import Environment, StrictUndefined
 from PIL import Image
 
-from headtypes.analyses.ablation.results import read_differences
+from headtypes.analyses.ablation.intervals import read_differences
 from headtypes.analyses.company.costs import costly_heads
 from headtypes.analyses.company.results import read_costs, read_fit, read_labels
 from headtypes.analyses.types.partitions import Partition, read_partition

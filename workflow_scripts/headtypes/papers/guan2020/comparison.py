@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from headtypes.analyses.types.clustering import HALVES
 from headtypes.analyses.types.partitions import read_partition
-from headtypes.analyses.types.stability import HALVES
 from headtypes.core.files import read_each
 from headtypes.core.table_files import read_csv
 from headtypes.papers import comparison

@@ -32,13 +32,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from headtypes.analyses.ablation.intervals import Scored
-from headtypes.analyses.ablation.results import read_scores
-from headtypes.analyses.types.clustering import matched_clusters
+from headtypes.analyses.ablation.intervals import Scored, read_scores
+from headtypes.analyses.types.clustering import HALVES, matched_clusters
 from headtypes.analyses.types.gaps import measured_gaps
 from headtypes.analyses.types.names import MIXTURES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.analyses.types.stability import HALVES
 from headtypes.comparisons.models import kept_by_chance
 from headtypes.core.files import StrPath, derive_seed, read_json, undamaged
 from headtypes.core.table_files import read_csv

@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 
 from headtypes.analyses.ablation.controls import control_drops, read_scored
-from headtypes.analyses.ablation.results import read_intervals
+from headtypes.analyses.ablation.intervals import read_intervals
+from headtypes.analyses.types.clustering import HALVES
 from headtypes.analyses.types.gaps import p_of_gaps
 from headtypes.analyses.types.partitions import Partition, order_types, read_partition
-from headtypes.analyses.types.stability import HALVES
 from headtypes.attention.operations import operations_by_head, table_of
 from headtypes.core.files import numbered_rows, read_each, read_json
 from headtypes.core.progress import warn
