@@ -26,9 +26,7 @@ include: "rules/detectors.smk"  # which heads attend by position, or to tokens t
 include: "rules/types.smk"  # types of heads and their stability
 include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
 include: "rules/syntax.smk"  # what finds the dependency relations of treebanks, and the antecedents of mentions
-include: "rules/papers.smk"  # what each paper published beside what was found: tables and claims
-include: "rules/guan2020.smk"  # the paper's figures
-include: "rules/clark2019.smk"  # the second paper's figures
+include: "rules/papers.smk"  # tables and figures of each paper, and its values and claims beside ours
 include: "rules/compared_types.smk"  # every type of the first paper in every analysis, beside random heads
 include: "rules/summary.smk"  # one page of all results, to be read first
 include: "rules/atlas.smk"  # a page with every head of a model

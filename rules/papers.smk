@@ -1,4 +1,4 @@
-# The tables of each paper, and its published values and claims next to our results.
+# The tables and figures of each paper with our heads, and its published values and claims next to our results.
 
 # Relative to the working directory: a folder that was moved has the same inputs.
 REFERENCE = {name: of_user([os.path.relpath(ROOT / "reference" / f"{name}.yaml")])[0] for name in PAPERS}
@@ -13,11 +13,12 @@ if workflow.is_main_process:
     except InputError as error:
         raise WorkflowError(str(error)) from None
 
-
-# {rule: (paper, inputs, outputs)}; an input is {key: path}. A table that would be empty has no rule.
+OF_PARTITION, OF_TASK = "results/guan2020/{model}/{partition}", "results/clark2019/{model}/{task}"
+# {rule: (benchmark without its ending, inputs, outputs)}; an input is {key: path}. A table that would be empty has no
+# rule.
 TABLES = {
     guan2020.tabulate_types: (
-        "guan2020",
+        "results/guan2020/tabulate_types",
         {
             "partitions": each(types.PARTITION.path, plan.clustered),
             "stabilities": each(types.STABILITY.path, plan.clustered),
@@ -26,7 +27,7 @@ TABLES = {
         table_of_guan("1", "stability and shares of the types", ["tex"]),
     ),
     guan2020.tabulate_ablations: (
-        "guan2020",
+        "results/guan2020/tabulate_ablations",
         {
             "partitions": each(types.PARTITION.path, plan.ablated),
             "metrics": each(ablation.METRICS.path, plan.tabulated),
@@ -42,7 +43,7 @@ TABLES = {
         },
     ),
     guan2020.tabulate_readings: (
-        "guan2020",
+        "results/guan2020/tabulate_readings",
         {
             "partitions": each(types.PARTITION.path, plan.ablated),
             "scores": each(ablation.SCORES.path, plan.ablations),
@@ -50,44 +51,124 @@ TABLES = {
         table("results/guan2020/readings", "readings", "readings", "the paper's claims under other readings"),
     ),
     clark2019.tabulate_relations: (
-        "clark2019",
+        "results/clark2019/tabulate_relations",
         {"best": each(relations.BEST.path, plan.inputs_of("treebank"))},
         table_of_clark("1", "dependency relations"),
     ),
     clark2019.tabulate_coreference: (
-        "clark2019",
+        "results/clark2019/tabulate_coreference",
         {"accuracies": each(coreference.TABLE.path, plan.inputs_of("coreference"))},
         table_of_clark("2", "coreference"),
     ),
     clark2019.tabulate_probes: (
-        "clark2019",
+        "results/clark2019/tabulate_probes",
         {"scores": each(probes.SCORES.path, plan.probed), "probes": each(probes.WORDS.path, plan.probed)},
         table_of_clark("3", "probes"),
     ),
 }
+# The same of figures, whose inputs are paths, and functions from a job's wildcards to paths.
+FIGURES = {
+    guan2020.plot_partition: (
+        f"{OF_PARTITION}/figures",
+        {
+            "maps": of(distances.SHORT_SAMPLE.path, plan.partition),
+            "features": of(distances.FEATURES.path, plan.partition),
+            "partition": types.PARTITION.path,
+        },
+        {
+            **figure_of_partition("1", "typical heads"),
+            **figure_of_partition("2", "heads in two dimensions"),
+            **figure_of_partition("3", "types by layer"),
+            **figure_of_partition("5", "every head"),
+            "places": types.EMBEDDING.path,
+        },
+    ),
+    guan2020.compare_models: (
+        "results/guan2020/{clustering}/figure4",
+        keyed(guan2020.compare_models, partitions=each(types.PARTITION.path, plan.clustered_by, "subject")),
+        {
+            **figure("results/guan2020/{clustering}/figure4", "figure4", "4", "types by model"),
+            "csv": "results/guan2020/{clustering}/figure4.csv",
+            "layers": "results/guan2020/{clustering}/figure4.layers.csv",
+            **{name: f"results/compared/{{clustering}}/{name}.csv" for name in ("pairs", "types", "heads")},
+        },
+    ),
+    clark2019.plot_examples: (
+        f"{OF_TASK}/plot_examples",
+        {"examples": clark2019.EXAMPLES.path},
+        figure_of_clark("1", "examples of patterns"),
+    ),
+    clark2019.plot_surface: (
+        f"{OF_TASK}/plot_surface",
+        {"surface": surface.PATTERNS.path, "reference": REFERENCE["clark2019"]},
+        {
+            **figure_of_clark("2", "attention to special tokens and neighbours", "_2"),
+            **figure_of_clark("4", "entropy of attention", "_4"),
+        },
+    ),
+    clark2019.plot_gradients: (
+        f"{OF_TASK}/plot_gradients",
+        {"gradients": gradients.TABLE.path},
+        figure_of_clark("3", "gradients by kind of token"),
+    ),
+    clark2019.plot_divergence: (
+        f"{OF_TASK}/plot_divergence",
+        {
+            **keyed(
+                clark2019.plot_divergence,
+                relations=each(relations.BEST.path, partial(plan.files_of, relations.RELATIONS), "task"),
+                coreference=each(coreference.TABLE.path, partial(plan.files_of, coreference.COREFERENCE), "task"),
+            ),
+            "projection": divergence.PROJECTION.path,
+            "fit": divergence.PROJECTION_FIT.path,
+            "surface": surface.PATTERNS.path,
+            "partition": of(types.PARTITION.path, plan.shown_partition),
+            "reference": REFERENCE["clark2019"],
+        },
+        figure_of_clark("6", "heads by their distances"),
+    ),
+    clark2019.plot_sentences: (
+        f"{OF_TASK}/plot_sentences",
+        {"model": models.RECORD.path, "rows": data.ROWS.path, "guesses": guesses_of, "best": best_of},
+        figure_of_clark("5", "heads that find relations or antecedents"),
+    ),
+    outputs.plot_outputs: (
+        f"{OF_TASK}/plot_outputs",
+        {"outputs": outputs.OUTPUTS.path},
+        {
+            **figure("results/outputs/{model}/{task}", "outputs", "outputs", "what heads write", by="task"),
+            "heads": outputs.HEADS.path,
+            "layers": outputs.LAYERS.path,
+        },
+    ),
+}
 
-for stage, (paper, shown, written) in TABLES.items():
-    if any(result.of(plan) for result in RESULTS if result.rule == stage.name):
+for stage, (benchmark, shown, written) in (TABLES | FIGURES).items():
+    if stage in TABLES:
+        if not any(result.of(plan) for result in RESULTS if result.rule == stage.name):
+            continue
+        shown = {**keyed(stage, **shown), "reference": REFERENCE[benchmark.split("/")[1]]}
 
-        rule:
-            name:
-                stage.name
-            input:
-                **keyed(stage, **shown),
-                reference=REFERENCE[paper],
-            output:
-                **written,
-            log:
-                f"logs/{stage.name}.log",
-            benchmark:
-                f"results/{paper}/{stage.name}.benchmark.tsv"
-            localrule: True
-            conda:
-                ENVIRONMENT
-            params:
-                **identity(stage, lambda wildcards, paper=paper: [REFERENCE[paper]]),
-            script:
-                CALL
+    rule:
+        name:
+            stage.name
+        input:
+            **shown,
+        output:
+            **written,
+        log:
+            "/".join(["logs", stage.name, *re.findall(r"\{\w+\}", benchmark)]) + ".log",
+        benchmark:
+            f"{benchmark}.benchmark.tsv"
+        localrule: stage in TABLES
+        conda:
+            ENVIRONMENT
+        resources:
+            **({} if stage in TABLES else needs(stage)),
+        params:
+            **identity(stage, (lambda wildcards, file=shown["reference"]: [file]) if "reference" in shown else None),
+        script:
+            CALL
 
 
 rule compare_with_paper:
@@ -114,3 +195,15 @@ rule compare_with_paper:
         **identity(papers.compare_with_paper, lambda wildcards: [REFERENCE[wildcards.paper]]),
     script:
         CALL
+
+
+rule guan2020:
+    input:
+        compared_with("guan2020"),
+        files_of(plan, PAPERS["guan2020"].results),
+
+
+rule clark2019:
+    input:
+        compared_with("clark2019"),
+        files_of(plan, PAPERS["clark2019"].results),

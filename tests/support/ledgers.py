@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from headtypes.papers.ledger import ledger_table
+from headtypes.pages.ledger.page import ledger_table
 
 FAMILIES = {"root": "root", "child": "root", "other": "other"}
 PARTITION = "qa-kmeans-k4"

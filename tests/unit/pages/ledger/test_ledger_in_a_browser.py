@@ -4,9 +4,8 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from headtypes.pages.ledger.page import how_often, page_of
+from headtypes.pages.ledger.page import how_often, ledger_table, over_models, page_of, together_table
 from headtypes.papers.comparison import NAMED, TOGETHER
-from headtypes.papers.ledger import ledger_table, over_models, together_table
 from headtypes.papers.quantities import NO_VERDICT
 from tests.support.browser import BEYOND_THE_EDGE, BROKEN_WORDS, LOW_CONTRAST, NAMELESS, opened
 from tests.support.ledgers import made_ledger

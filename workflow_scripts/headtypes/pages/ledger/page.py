@@ -1,32 +1,186 @@
-"""The page of a ledger: each claim over all cells and over models, and the cells."""
+"""The ledger: the verdict on every claim of every paper in every model and reading, and over models; and its page."""
 
+import math
+import os
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from scipy.special import betaincinv
 
 from headtypes.analyses.declaration import rounded
-from headtypes.core.files import write_text
-from headtypes.core.table_files import write_csv
+from headtypes.core.files import StrPath, write_text
+from headtypes.core.statistics import ALPHA
+from headtypes.core.table_files import read_csv, write_csv
+from headtypes.core.tables import anchor
 from headtypes.pages.rendering import embedded, render
 from headtypes.pages.summary.findings import SIGNS, counted
 from headtypes.papers.claims import BASES
-from headtypes.papers.ledger import CLAIM, FEWEST_FAMILIES, UNTRAINED, ledger_table, over_models, together_table
-from headtypes.papers.quantities import NO_VERDICT, VERDICTS, Measured
+from headtypes.papers.comparison import NAMED, OWN_READING, TOGETHER, subject_title
+from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, VERDICTS, Measured
 from headtypes.papers.registry import PAPERS
 
+CLAIM = ["paper", "id"]
+NUMBERS = ["value", "low", "high", "p", "p_holm", "published"]
+_OF_PARTITION = ["method", "k", "of"]
+COLUMNS = [
+    *(*CLAIM, "basis", "place", "claim", "model", "family", "partition", "task", *_OF_PARTITION, "reading"),
+    *("verdict", "verdict_holm", *NUMBERS, "reason", "decided_in"),
+]
+# Columns that are equal to the last digit under a further reading that changes nothing for a claim.
+_SAME = ["verdict", "value", "low", "high", "p", "reason"]
+# The interval of a claim that holds in all of fewer families reaches below one half.
+FEWEST_FAMILIES = 6
+# The family of networks of random weights, which are no models of anything: what holds in them was not learnt.
+UNTRAINED = "untrained"
+_SAID = [*CLAIM, "basis", "place", "claim"]
+CLAIM_COLUMNS = [
+    *(*_SAID, "cells", *(f"cells_{verdict.replace(' ', '_')}" for verdict in VERDICTS)),
+    *("models", "models_hold", "models_fail", "models_open", "families", "low", "high"),
+    *("untrained", "untrained_hold"),
+]
 _OF_CELL = ["paper", "id", "model", "family", "subject", "reading", "verdict", "corrected", "reason", "decided_in"]
 
 
-def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, provenance: Mapping) -> str:
-    """Return the ledger as one HTML page.
+def ledger_table(
+    comparisons: Mapping[str, StrPath],
+    readings: Mapping[str, StrPath],
+    *,
+    families: Mapping[str, str],
+    partitions: Iterable[Mapping],
+    page: StrPath,
+) -> pd.DataFrame:
+    """Return the verdicts on all claims with the columns `COLUMNS`, in the order of the comparisons.
 
-    ledger: the result of `ledger_table`, a row for each claim in each model, partition or task, and reading.
-    claims: the result of `over_models`, a row for each claim.
-    together: the result of `together_table`.
-    provenance: what made the results.
+    comparisons, readings: paths of the CSV files of `comparison_table` and of `readings_table`, by paper.
+    families: the family of each model, by the model's name.
+    partitions: mappings with the keys model, partition, task, method, k, and `of` (weights or norms).
+    page: path of the ledger's page, to which links are relative.
+
+    A row is a claim (paper, id) in one cell: a model, a partition or a task, and a reading of the paper. The reading is
+    empty for the config's own; a further reading has a row only if the reading changes a number or the verdict.
+    value, low and high are the number that decides. verdict_holm and p_holm are empty under further readings, which are
+    not corrected. decided_in is a link to the section of a page. Raises `InputError` that names a damaged file.
     """
+    folder, parts = Path(page).parent, []
+    for paper, path in comparisons.items():
+        compared = _read(path)
+        claims = compared[compared["kind"] == "claim"]
+        subjects = claims["partition" if "partition" in claims else "task"].fillna("")
+        titles = map(subject_title, claims["model"], subjects)
+        beside = _page(path, folder)
+        links = [f"{beside}#{anchor(title)}" for title in titles]
+        parts.append(claims.assign(paper=paper, reading="", decided_in=links))
+        if paper in readings:
+            # Partitions by norms have answers under readings, too, and are judged by no claim.
+            changed = _changed(_read(readings[paper])).merge(claims[["model", "partition"]].drop_duplicates())
+            parts.append(changed.assign(paper=paper, decided_in=_page(readings[paper], folder)))
+    table = pd.concat(parts, ignore_index=True).reindex(columns=[name for name in COLUMNS if name not in _OF_PARTITION])
+    # A column without a name in it holds numbers, which no name is merged with.
+    table = table.astype({"partition": str, "task": str})
+    known = pd.DataFrame(partitions, columns=["model", "partition", "task", *_OF_PARTITION])
+    table = table.merge(known, on=["model", "partition"], how="left", suffixes=("", "_divided"))
+    table["task"] = table["task"].fillna(table["task_divided"])
+    table["family"] = table["model"].map(families)
+    order = table.groupby(CLAIM, sort=False).ngroup()
+    table = table.loc[order.sort_values(kind="stable").index, COLUMNS].reset_index(drop=True)
+    return table.astype({**dict.fromkeys(NUMBERS, float), "k": "Int64"})
+
+
+def together_table(comparisons: Mapping[str, StrPath]) -> pd.DataFrame:
+    """Return the verdicts on claims over models that differ in a random seed alone, a row for each.
+
+    comparisons: paths of the CSV files of `comparison_table`, by paper.
+    The column model has the models' common name, and subject has a partition or a task.
+    """
+    parts = []
+    for paper, path in comparisons.items():
+        rows = _read(path)
+        rows = rows[rows["kind"] == f"claim{TOGETHER}"]
+        parts.append(rows.assign(paper=paper, subject=rows["partition" if "partition" in rows else "task"]))
+    kept = [*CLAIM, "claim", "place", "model", "subject", "verdict", "reason", "value", "low", "high"]
+    return pd.concat(parts, ignore_index=True)[kept]
+
+
+def _read(path: StrPath) -> pd.DataFrame:
+    columns = ("model", "id", "basis", "place", "ours", "low", "high", "p", "verdict", "reason")
+    table = read_csv(path, "is no table of claims", columns, rows=0, **NAMED)
+    return table.rename(columns={"quantity": "claim", "ours": "value"})
+
+
+def _changed(readings: pd.DataFrame) -> pd.DataFrame:
+    about = ["model", "partition", "id"]
+    own = readings[readings["reading"] == OWN_READING].set_index(about)[_SAME]
+    further = readings[readings["reading"] != OWN_READING]
+    before = own.reindex(pd.MultiIndex.from_frame(further[about])).set_axis(further.index)
+    now = further[_SAME]
+    return further[((before != now) & ~(before.isna() & now.isna())).any(axis=1)]
+
+
+def _page(path: StrPath, folder: Path) -> str:
+    return Path(os.path.relpath(Path(path).with_suffix(".html"), folder)).as_posix()
+
+
+def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
+    """Return the numbers of verdicts on each claim, a row for each claim with the columns `CLAIM_COLUMNS`.
+
+    ledger: the result of `ledger_table`, a row for each cell.
+
+    cells, cells_holds, ...: numbers of cells, in all and by verdict.
+    models: number of models with a verdict in some cell. models_hold, models_fail: number of models in which the claim
+        holds, or fails, in every cell; models_open: the rest.
+    low, high: interval of the share of models in which the claim holds, in percent (`share_interval`).
+    untrained, untrained_hold: number of untrained networks, and of those in which the claim holds. Untrained networks
+        count in no other column but the cells.
+    A claim that holds in most untrained networks says nothing of training: models in which it holds count as open.
+    """
+    rows = []
+    for _, cells in ledger.groupby(CLAIM, sort=False):
+        counts = cells["verdict"].value_counts().reindex(VERDICTS, fill_value=0)
+        grouped = cells[cells["verdict"] != NO_VERDICT].groupby("model", sort=False)
+        models = grouped[["verdict", "family"]].first()
+        models = models.assign(verdict=models["verdict"].mask(grouped["verdict"].nunique().gt(1), OPEN))
+        is_untrained = models["family"] == UNTRAINED
+        untrained = [int(is_untrained.sum()), int((models["verdict"][is_untrained] == HOLDS).sum())]
+        models = models[~is_untrained]
+        if 2 * untrained[1] > untrained[0]:
+            models = models.replace({"verdict": {HOLDS: OPEN}})
+        number = [int((models["verdict"] == verdict).sum()) for verdict in (HOLDS, FAILS, OPEN)]
+        low, high = share_interval(models["verdict"], models["family"])
+        said = cells.iloc[0][_SAID].tolist()
+        families = models["family"].nunique()
+        rows.append([*said, len(cells), *counts, len(models), *number, families, 100 * low, 100 * high, *untrained])
+    return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
+
+
+def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[float, float]:
+    """Return the ends of a 95 % interval of the share of models in which a claim is true, from 0 to 1.
+
+    verdicts, families: the claim's verdict in each model, and the model's family; without models both ends are NaN.
+
+    Families count as random draws: each family gives the share of its models in which the claim holds. The mean of the
+    shares has the exact interval of a proportion of as many draws (Clopper and Pearson 1934). Shares between 0 and 1
+    scatter no more than draws of 0 or 1, so models of a family may be alike to any degree. An open verdict counts as
+    false for the lower end, and as true for the upper end.
+    """
+    of_families: dict[str, list[str]] = defaultdict(list)
+    for verdict, family in zip(verdicts, families, strict=True):
+        of_families[family].append(verdict)
+    if not of_families:
+        return math.nan, math.nan
+    drawn = len(of_families)
+    least = sum(own.count(HOLDS) / len(own) for own in of_families.values())
+    most = drawn - sum(own.count(FAILS) / len(own) for own in of_families.values())
+    low = betaincinv(least, drawn - least + 1, ALPHA / 2) if least > 0 else 0.0
+    high = betaincinv(most + 1, drawn - most, 1 - ALPHA / 2) if most < drawn else 1.0
+    return float(low), float(high)
+
+
+def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, provenance: Mapping) -> str:
+    """Return the ledger as one HTML page, from the results of `ledger_table`, `over_models` and `together_table`."""
     cells = _cells(ledger)
     strips = cells.groupby(CLAIM, sort=False)["verdict"].agg(lambda verdicts: list(_runs(verdicts)))
     models = ledger[["model", "family"]].drop_duplicates()
@@ -58,13 +212,11 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, 
 
 
 def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
-    """Return how often a claim holds, by name of a column of the page.
+    """Return how often a claim, a row of `over_models`, holds: numbers and phrases by name of a column of the page.
 
-    claim: a row of `over_models`.
-    - share_of_cells, share_of_models: among the cells, or models, in which the claim holds or fails, the share in which
-      the claim holds; empty if there are none;
-    - in_models: the counts of models, in words;
-    - of_models: in words, the interval of the share of models, if there are enough families of models.
+    share_of_cells, share_of_models: among the cells, or models, in which the claim holds or fails, the share in which
+        the claim holds; empty if there are none.
+    in_models: the counts of models. of_models: the interval of the share of models, if there are enough families.
     """
     few = "1 family" if claim["families"] == 1 else f"{claim['families']} families"
     of_models = (

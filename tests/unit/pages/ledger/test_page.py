@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binomtest
 
 from headtypes.core.tables import to_html
-from headtypes.papers.ledger import COLUMNS, FEWEST_FAMILIES, UNTRAINED, over_models, share_interval
+from headtypes.pages.ledger.page import COLUMNS, FEWEST_FAMILIES, UNTRAINED, over_models, share_interval
 from headtypes.papers.quantities import FAILS, HOLDS, OPEN
 from tests.support.ledgers import made_ledger
 
