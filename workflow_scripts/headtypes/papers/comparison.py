@@ -50,19 +50,18 @@ FEWEST = 5
 _HALF = -ndtri(ALPHA / 2)
 
 HOW_CLAIMS_ARE_JUDGED = (
-    "*Stated* claims are in the paper's words. Others are counted apart: *inferred* ones follow from its words, and "
-    "those *from the table* are what its figures show, of which it says nothing. "
-    "A claim holds or fails where the whole interval of its quantity lies on one side of the limit, and is open where "
-    "the limit lies inside the interval; where the paper can be read in several ways, it does so in each of them or "
-    "is open. A claim about several quantities fails if one of them is on the wrong side; each is then tested at 5 "
-    "percent divided by their number, since one may be there by chance. Without an interval the value itself decides, "
-    f"and nothing says how surely. Intervals are of 95 %. {FEW} "
-    "Many claims are judged at once, so that some may be decided by chance: *corrected* "
-    "is the verdict after Holm's procedure over all claims of the section that have an interval and that the config "
-    "names (`tests: claims`), and p the p-value of the limit, before and after. Others have neither. Limits for "
-    "which the verdict would be the same are given beside each that is not 0. Over models that differ in a seed alone, "
-    "a claim holds or fails where it does in each, and so in most such trainings. These verdicts are not corrected, "
-    "since none over five models would be left, and means beside them decide nothing."
+    "*Stated* claims are in the paper's words. Two kinds are counted apart: *inferred* claims follow from its words, "
+    "and claims *from the table* rest on its figures alone.\n\n"
+    "A claim holds or fails if the whole interval of its quantity is on one side of the limit. It is open if the "
+    "interval contains the limit, or if the paper can be read in several ways and the verdict depends on the reading. "
+    "A claim about several quantities fails if one of them is on the wrong side; each is tested at 5 percent divided "
+    "by their number. Without an interval the value alone decides. Next to a limit stand other limits that would "
+    f"give the same verdict. Intervals are of 95 %. {FEW}\n\n"
+    "*Corrected* is the verdict after Holm's procedure, since some of many claims would be decided by chance. The "
+    "procedure covers all claims of a section that have an interval and that the config names (`tests: claims`). "
+    "p is the p-value of the limit, before and after.\n\n"
+    "Models that differ in their random seed alone are also judged together: a claim holds or fails if it does in "
+    "each of them. These verdicts are not corrected, and means over the models decide nothing."
 )
 
 
@@ -207,7 +206,7 @@ def comparison_page(
         *introduction,
         _verdict_counts(table, keys),
         "## The claims",
-        "Where a limit is ours, the last column says how it follows from the paper's words.",
+        "For a limit of ours, the last column says how it follows from the paper's words.",
         _claim_list(claims),
     ]
     for subject, rows in table.groupby(keys, sort=False):

@@ -189,8 +189,8 @@ class Finding:
 
 # What the signs behind a finding say, once for all of them.
 FEW = (
-    f"†: where units count as fewer than {FEW_UNITS} of equal size, or fewer differ, the interval is of 99 %; "
-    f"‡: where as fewer than {FEWEST_UNITS}, there is none, and the claim is open."
+    f"†: fewer than {FEW_UNITS} units (as if of equal size), or fewer that differ: the interval is of 99 %. "
+    f"‡: fewer than {FEWEST_UNITS}: there is no interval, and the claim is open."
 )
 Findings = Finding | Sequence[Finding]
 

@@ -102,14 +102,14 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
     data = published.data
     introduction = [
         f"Published: {published.paper}. Its values are for {published.model}, on {data.segments} (texts), on "
-        f"the {data.treebank.source} (treebanks) and on {data.coreference} (coreference). They stand beside "
-        "ours for models that name them in the config. Its claims are judged for every model.",
-        f"{comparison.HOW_CLAIMS_ARE_JUDGED} "
-        "Intervals are over segments, sentences or documents, but for that of layers-alike: 2.5 and 97.5 % of what "
-        "permutations of the layers give are taken from the value. Values of gradients have none.",
-        "Shares of attention are between 0 and 1. Heads are broad above "
-        f"{broad.above / broad.uniform:.2f} of the entropy of uniform attention, as in the released notebook, where "
-        f"that is {broad.above:g} nats.",
+        f"the {data.treebank.source} (treebanks) and on {data.coreference} (coreference). Published values stand next "
+        "to those of models that name them in the config. The claims are judged for every model.",
+        comparison.HOW_CLAIMS_ARE_JUDGED,
+        "Intervals are over segments, sentences or documents. The interval of layers-alike is the value minus the 2.5 "
+        "and 97.5 % quantiles of permutations of the layers. Gradients have no intervals.",
+        "Shares of attention are between 0 and 1. A head is broad if its entropy is above "
+        f"{broad.above / broad.uniform:.2f} of that of uniform attention; in the released notebook, this is "
+        f"{broad.above:g} nats.",
     ]
     places = table.loc[table["kind"] != "claim", "place"].drop_duplicates()
     tables = [name for name in ("Table 1", "Table 2", "Table 3") if places.str.endswith(name).any()]

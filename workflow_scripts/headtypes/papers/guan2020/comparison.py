@@ -105,8 +105,9 @@ def compare_with_guan(
 def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:
     introduction = [
         f"Published: {published.paper}. Its values are for {published.model} on {published.task}. Another model has "
-        "other heads, so that only the order and the direction of the drops can be compared.",
-        f"{comparison.HOW_CLAIMS_ARE_JUDGED} A claim that rests on a doubtful name has no verdict.",
+        "other heads, so only the order and the direction of the drops can be compared.",
+        comparison.HOW_CLAIMS_ARE_JUDGED,
+        "A claim that rests on a doubtful name has no verdict.",
     ]
     return comparison.comparison_page(
         "Beside the paper", introduction, table, PARTITION_KEYS, CLAIMS, published, ["n_questions"]

@@ -93,10 +93,10 @@ def compare_files(
         subjects.append(comparison.Subject(names, claim, ours, theirs, values))
     table = comparison.comparison_table(subjects, [*TASK_KEYS, *comparison.COLUMNS, "n_samples"], repeats, tested)
     introduction = [
-        f"Published: {published.paper}. Only what its abstract says of {published.model} is judged.",
-        "Shares are means over all heads and samples: of each row of attention the part that goes to tokens of a kind, "
-        "by weights, and by the norms of what tokens hand over. Intervals are over samples. "
-        f"{comparison.HOW_CLAIMS_ARE_JUDGED}",
+        f"Published: {published.paper}. Only statements of its abstract about {published.model} are judged.",
+        "A share is the part of the attention that goes to tokens of one kind, by weights or by the norms of what "
+        "tokens hand over, as a mean over all rows, heads and samples. Intervals are over samples.",
+        comparison.HOW_CLAIMS_ARE_JUDGED,
     ]
     page = comparison.comparison_page(
         "Beside Kobayashi et al. 2020", introduction, table, TASK_KEYS, claim, published, ["n_samples"]
