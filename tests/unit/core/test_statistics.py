@@ -10,9 +10,9 @@ from headtypes.core.statistics import (
     Evidence,
     Measured,
     Together,
+    added,
     holm,
     mean_intervals,
-    pulls_on,
     ratio_intervals,
 )
 
@@ -57,30 +57,30 @@ def test_means_of_items_weigh_units_by_their_items():
     known = np.delete(sizes, 2)
     assert evidence.units == pytest.approx(min(known.sum() ** 2 / (known**2).sum(), 7))
     without = [np.nanmean(np.repeat(np.delete(own, n), np.delete(sizes, n).astype(int))) for n in range(10)]
-    assert np.corrcoef(pulls_on(np.array(without)), evidence.pulls)[0, 1] > 0.98
+    assert np.corrcoef(without, evidence.pulls)[0, 1] < -0.98
 
 
 @pytest.mark.parametrize(("units", "low"), [(7, False), (8, True)])
 def test_over_fewer_than_eight_units_there_is_no_interval_and_over_fewer_than_twenty_one_of_99_percent(units, low):
     rng = np.random.default_rng(2)
     own = rng.normal(1, 1, units)
-    measured = Measured.by(Evidence(own), "articles")
+    measured = Measured.by(Evidence(own), over="articles")
     assert np.isnan(measured.low) != low
     assert (measured.p_value is None) != low
     if low:
         assert (measured.low, measured.high) == pytest.approx(Evidence(own).ends(0.01))
         assert measured.p_value(0) == pytest.approx(min(1, 10 * min(Evidence(own).tails(0))))
-    more = Measured.by(Evidence(rng.normal(1, 1, 21)), "articles")
+    more = Measured.by(Evidence(rng.normal(1, 1, 21)), over="articles")
     assert more.units == 21
     own = rng.normal(1, 1, 60)
-    assert (Measured.by(Evidence(own), "").low, Measured.by(Evidence(own), "").high) == Evidence(own).ends(0.05)
+    assert Measured.by(Evidence(own), over="").ends == Evidence(own).ends(0.05)
 
 
 def test_units_that_are_all_alike_decide_nothing_unless_there_are_ends_of_what_they_can_be():
     alike = np.full(40, 2.5)
-    assert np.isnan(Measured.by(Evidence(alike), "segments").low)
-    assert not Measured.by(Evidence(alike), "segments").decides
-    measured = Measured.by(Evidence(alike, None, (-100, 100)), "questions")
+    assert np.isnan(Measured.by(Evidence(alike), over="segments").low)
+    assert not Measured.by(Evidence(alike), over="segments").decides
+    measured = Measured.by(Evidence(alike, None, (-100, 100)), over="questions")
     assert measured.low < 0 < 2.5 < measured.high
 
 
@@ -91,9 +91,22 @@ def test_means_that_are_added_up_share_the_error():
     together = Together(parts)
     expected = np.sum([part.ends(0.025) for part in parts], axis=0)
     assert together.ends(0.05) == pytest.approx(tuple(expected))
-    measured = Measured.by(together, "")
+    measured = Measured.by(together, over="")
     for end in (measured.low, measured.high):
         assert measured.p_value(end) == pytest.approx(0.05, abs=0.002)
+
+
+def test_means_over_different_items_of_the_same_units_are_added_unit_by_unit():
+    """A mean over few words of a sentence less that over all others; sentences differ in what both have in common."""
+    rng = np.random.default_rng(5)
+    sizes = rng.integers(2, 30, (2, 200))
+    common, own = rng.normal(0, 1, 200), rng.normal(0, 0.1, (2, 200))
+    alike = added([Evidence(common + own[0], sizes[0]), Evidence(-common - own[1], sizes[1])])
+    few, many = (np.average(common + own[place], weights=sizes[place]) for place in (0, 1))
+    assert alike.value == pytest.approx(few - many)
+    apart = [Evidence(common + own[0], sizes[0]), Evidence(rng.permutation(common) - own[1], sizes[1])]
+    assert np.ptp(alike.ends(0.05)) < 0.6 * np.ptp(added(apart).ends(0.05))
+    assert added(apart[:1]) is apart[0]
 
 
 def test_95_of_100_intervals_over_articles_hold_the_truth():
@@ -126,12 +139,12 @@ def test_one_of_many_estimates_that_is_far_beyond_the_limit_survives_a_correctio
     heads = np.random.default_rng(2).normal(0, 0.1, (100, 144))
     heads[:, 3] += 0.3
     found = [Evidence(head) for head in heads.T]
-    assert Measured.ranked(found, 1, "").p_value(0.1) == pytest.approx(288 * found[3].tails(0.1)[0])
-    assert Measured.ranked(found, 1, "").low > 0.1
+    assert Measured.by(*found, over="", rank=1).p_value(0.1) == pytest.approx(288 * found[3].tails(0.1)[0])
+    assert Measured.by(*found, over="", rank=1).low > 0.1
     # Three standard errors beyond are not enough for one of so many, though they are for one alone.
     heads[:, 3] -= 0.173
     found = [Evidence(head) for head in heads.T]
-    assert Measured.by(found[3], "").p_value(0.1) < 0.01 < 0.05 < Measured.ranked(found, 1, "").p_value(0.1)
+    assert Measured.by(found[3], over="").p_value(0.1) < 0.01 < 0.05 < Measured.by(*found, over="", rank=1).p_value(0.1)
 
 
 @pytest.mark.parametrize("rank", [1, 4, -1])
@@ -139,7 +152,7 @@ def test_p_values_of_a_rank_are_below_5_percent_exactly_where_its_interval_exclu
     rng = np.random.default_rng(4)
     for _ in range(40):
         found = [Evidence(column) for column in (rng.normal(0, 1, 6) + rng.normal(0, 4, (60, 6))).T]
-        measured = Measured.ranked(found, rank, "")
+        measured = Measured.by(*found, over="", rank=rank)
         assert (measured.p_value(0) < 0.05) == (not measured.low <= 0 <= measured.high)
 
 

@@ -17,7 +17,7 @@ from headtypes.analyses.ablation.intervals import Scored
 from headtypes.analyses.divergence.projection import layer_test
 from headtypes.core.statistics import Evidence, ratio_intervals
 from headtypes.papers.claims import Claim, Verdict, correct, judge
-from headtypes.papers.clark2019.claims.quantities_of_language import Columns, Scores, Trees, sep_beyond_others
+from headtypes.papers.clark2019.claims.quantities_of_language import Column, Trees, sep_beyond_others
 from headtypes.papers.clark2019.claims.quantities_of_texts import _permuted, alike_beyond_layers
 from headtypes.papers.comparison import judged_together
 from headtypes.papers.guan2020.quantities import beyond_others, by_thirds
@@ -29,10 +29,8 @@ from headtypes.papers.quantities import (
     NoVerdictError,
     Quantities,
     Quantity,
-    Ranked,
     beside_permuted_layers,
     in_each_reading,
-    measured_by,
 )
 from tests.support.clark_results import best_heads
 
@@ -71,53 +69,44 @@ def normal(truths: list[float], rng: np.random.Generator, shared: float = 0.0) -
 def of_means(truths: list[float], rng: np.random.Generator, shared: float = 0.0) -> Iterator[list[Finding]]:
     """One or several means, all of which have to be above 0."""
     for values in normal(truths, rng, shared):
-        yield [above(Measured.by(Evidence(column), "units")) for column in values.T]
+        yield [above(Measured.by(Evidence(column), over="units")) for column in values.T]
 
 
 def of_articles(truths: list[float], rng: np.random.Generator, articles: int) -> Iterator[list[Finding]]:
     """A mean over articles of unequal sizes, whose questions are alike; a few articles make most of it."""
     for sizes in rng.integers(20, 40, (TRIALS, articles)).astype(float):
         own = truths[0] + 1 - rng.exponential(1, articles) + rng.normal(0, sizes**-0.5)
-        yield [above(Measured.by(Evidence(own, sizes), "articles"))]
+        yield [above(Measured.by(Evidence(own, sizes), over="articles"))]
 
 
 def off(truths: list[float], rng: np.random.Generator, limit: float) -> Iterator[list[Finding]]:
     """What a difference is off by, whichever its sign is, has to be below a limit."""
     for values in normal([limit - truths[0]], rng):
         own = np.sign(values.mean()) * values[:, 0]
-        yield [Quantity("value", Measured.by(Evidence(own), "units")).below(limit)]
+        yield [Quantity("value", Measured.by(Evidence(own), over="units")).below(limit)]
 
 
-def ranked(truths: list[float], rng: np.random.Generator, rank: int | Callable[[int], int]) -> Iterator[list[Finding]]:
+def ranked(truths: list[float], rng: np.random.Generator, rank: int) -> Iterator[list[Finding]]:
     """The number of a rank."""
-    measure = Ranked(lambda evidence: evidence, rank)
     for values in normal(truths, rng):
-        without = (values.sum(axis=0) - values) / (len(values) - 1)
-        yield [above(measured_by(measure, values.mean(axis=0), without, "units"))]
+        yield [above(Measured.by(*map(Evidence, values.T), over="units", rank=rank))]
 
 
 def of_groups(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
     """What a few words of a sentence have less what all others have; sentences differ, and some have no such word."""
     sizes = np.stack([rng.integers(low, high, (UNITS, TRIALS)) for low, high in ((0, 3), (5, 30))], axis=-1)
     of_word = np.array([truths[0], 0]) + rng.normal(0, 1, (UNITS, TRIALS, 1)) + rng.normal(0, 1, sizes.shape)
-    names = [f"sep.{trial}.{group}" for trial in range(TRIALS) for group in ("few", "many")]
-    sums, sizes = (of_word * sizes).reshape(UNITS, -1), sizes.reshape(UNITS, -1).astype(float)
-    trees = Trees({}, columns=[Columns(names, sums, sizes, "sentences")])
-
-    def less(trial: int) -> Callable[[Scores], np.ndarray]:
-        return lambda scores: scores[f"sep.{trial}.few"] - scores[f"sep.{trial}.many"]
-
-    for trial in range(TRIALS):
-        yield [trees.quantity(str(trial), "value", less(trial)).above(0)]
+    for sums, counts in zip(np.moveaxis(of_word * sizes, 1, 0), np.moveaxis(sizes, 1, 0), strict=True):
+        few, many = map(Column, sums.T, counts.T)
+        yield [above(Trees({}, columns={"few": few, "many": many}).measured({"few": 1.0, "many": -1.0}))]
 
 
 def rare(truths: list[float], rng: np.random.Generator, side: int, points: float) -> Iterator[list[Finding]]:
     """Words of which hardly any is found by one head alone, less so many points: the truth lies on the limit."""
     lost = -side * (rng.random((UNITS, TRIALS)) < points / 100).astype(float)
-    names = [f"lead.{trial}" for trial in range(TRIALS)]
-    trees = Trees({}, columns=[Columns(names, lost, np.ones_like(lost), "sentences")])
-    for name in names:
-        yield [trees.quantity(f"of {name}", "value", lambda it, name=name: side * (it[name] + side * points)).above(0)]
+    for of_trial in lost.T:
+        trees = Trees({}, columns={"lead": Column(of_trial, np.ones(UNITS), -100.0)})
+        yield [Quantity("value", trees.measured({"lead": float(side)})).above(-points)]
 
 
 # What is lost of the answers: all of an article's, or any.
@@ -225,11 +214,6 @@ def beside_others(truths: list[float], rng: np.random.Generator) -> Iterator[lis
         yield [above(sep_beyond_others(best, relations))]
 
 
-def most(heads: int) -> int:
-    """More than half of them."""
-    return heads // 2 + 1
-
-
 # How it is simulated, with the truths of a false claim and of a true one.
 KINDS: dict[str, tuple[Simulate, list[float], list[float]]] = {
     "a mean": (of_means, [ONTO], [NEAR]),
@@ -240,7 +224,7 @@ KINDS: dict[str, tuple[Simulate, list[float], list[float]]] = {
     "the smallest of twelve": (partial(ranked, rank=-1), [ONTO, *[FAR] * 11], [NEAR] * 12),
     "the largest of a hundred": (partial(ranked, rank=1), [ONTO] * 100, [NEAR, *[-FAR] * 99]),
     "four of twelve": (partial(ranked, rank=4), [*[FAR] * 3, *[ONTO] * 9], [*[NEAR] * 4, *[-FAR] * 8]),
-    "most of twelve": (partial(ranked, rank=most), [*[FAR] * 6, *[ONTO] * 6], [*[NEAR] * 7, *[-FAR] * 5]),
+    "most of twelve": (partial(ranked, rank=7), [*[FAR] * 6, *[ONTO] * 6], [*[NEAR] * 7, *[-FAR] * 5]),
     "some words less others": (of_groups, [ONTO], [0.001]),
     **{
         f"rare differences of {points} points, {'less' if side < 0 else 'more'}": (
@@ -280,7 +264,7 @@ def test_false_claims_hardly_ever_hold_and_true_ones_hardly_ever_fail(kind):
 def test_nothing_else_makes_an_interval():
     """Whoever adds a kind of interval simulates it above."""
     made = {name for name, it in vars(Measured).items() if isinstance(it, classmethod)}
-    assert made == {"by", "ranked", "_judged", "with_error", "beyond_chance"}
+    assert made == {"by", "with_error", "beyond_chance"}
 
 
 # Trials of a cell. Three articles are too few to tell anything.

@@ -32,53 +32,42 @@ Ends = tuple[np.ndarray, np.ndarray]
 
 
 class Evidence:
-    """The evidence of units for a mean: the mean over units, with intervals and p-values of the true mean.
-
-    A unit is one question, article, segment or sentence.
+    """The evidence of units, such as articles or segments, for the mean of their numbers.
 
     own:   [unit] mean of each unit's items, NaN for a unit without items.
     sizes: [unit] number of items in each unit's mean; by default one.
     reach: lowest and highest mean that a unit can have; None without bounds.
-    value, pulls: another statistic of the units that replaces the mean, and the result of `pulls_on` for this
-        statistic, [unit].
 
     The interval is Student's, corrected for skewness (Hall 1992, On the removal of skewness by transformation). Over 20
     units with log-normal effects, Student's own 95 % interval lies wholly on one side of the true mean in 13 % of
     trials, and the corrected one in 4.6 %.
 
-    `is_exact` is true if fewer than `FEWEST_UNITS` units, and fewer than half, differ from the most frequent value. If
-    `is_exact` is true, the interval's ends are quantiles of randomly weighted means of the units and one more unit. The
-    unit that is added has the lowest or the highest value of `reach` (Gaffke 2005; for right and wrong answers, the
-    bounds of Clopper and Pearson 1934). If `is_exact` is true and `reach` is None, there is no interval.
+    `is_exact` is true if fewer than `FEWEST_UNITS` units, and fewer than half, differ from the most frequent value. The
+    interval's ends are then quantiles of randomly weighted means of the units and one more unit, which has the lowest
+    or the highest value of `reach` (Gaffke 2005; for right and wrong answers, the bounds of Clopper and Pearson 1934).
 
     Attributes:
-    value: the mean, or the argument `value`; number: number of units that have items.
-    units: effective number of units, (sum of sizes)^2 / sum of sizes^2. If `is_exact` is false, `units` is at most the
-        number of units that differ from the most frequent value. If `is_exact` is true and `reach` is None, `units` is
-        0.
+    value: the mean. number: number of units that have items. pulls: [unit] how much each unit changes the mean.
+    units: effective number of units, (sum of sizes)^2 / sum of sizes^2, and at most the number of units that differ
+        from the most frequent value unless `is_exact`; 0 if `is_exact` without `reach`.
     """
 
     def __init__(
-        self,
-        own: np.ndarray,
-        sizes: np.ndarray | None = None,
-        reach: tuple[float, float] | None = None,
-        *,
-        value: float | None = None,
-        pulls: np.ndarray | None = None,
+        self, own: np.ndarray, sizes: np.ndarray | None = None, reach: tuple[float, float] | None = None
     ) -> None:
         self._reach = (-math.inf, math.inf) if reach is None else reach
         some = ~np.isnan(own)
         self.number, self.is_exact, self._rare = int(some.sum()), False, None
         if self.number < 2:
-            self.value, self.units = float(np.append(own[some], np.nan)[0]) if value is None else value, self.number
+            self.value, self.units, self.freedom = float(np.append(own[some], np.nan)[0]), self.number, 0.0
+            self.pulls = np.zeros(len(own))
             return
         sizes = some.astype(float) if sizes is None else np.where(some, sizes, 0.0)
         own = np.where(some, own, 0.0)
-        self.value = float(own @ sizes / sizes.sum()) if value is None else value
-        self.pulls = sizes * (own - self.value) / sizes.sum() if pulls is None else pulls
+        self.value = float(own @ sizes / sizes.sum())
+        self.pulls = sizes * (own - self.value) / sizes.sum()
         self.units = float(sizes.sum() ** 2 / (sizes**2).sum())
-        self._freedom = self.units - 1
+        self.freedom = self.units - 1
         _, of_value, counts = np.unique(own[some].round(9), return_inverse=True, return_counts=True)
         differ = self.number - (counts.max() if counts.max() > 1 else 0)
         self.is_exact = bool(differ < min(FEWEST_UNITS, self.number / 2))
@@ -90,14 +79,11 @@ class Evidence:
             self._rare = own[some], sizes[some], of_value == counts.argmax(), reach
 
     def ends(self, error: float) -> tuple[float, float]:
-        """Return the low and high end of an interval for the true mean.
-
-        error: probability that the interval misses the true mean, half of it on either side.
-        """
+        """Return the interval that misses the true mean with probability `error`, half of it on either side."""
         if self._draws is not None:
             beyond = max(int(error / 2 * (1 + _DRAWS)) - 1, 0)
             return float(self._draws[0][beyond]), float(self._draws[1][-1 - beyond])
-        away = stdtrit(self._freedom, 1 - error / 2)
+        away = stdtrit(self.freedom, 1 - error / 2)
         low, high = (self.value - self._error * _unskewed(each, self._skew) for each in (away, -away))
         return max(low, self._reach[0]), min(high, self._reach[1])
 
@@ -108,7 +94,7 @@ class Evidence:
             return tuple(float(1 + number) / (1 + _DRAWS) for number in at_most)
         away, skew = (self.value - limit) / self._error, self._skew
         away += skew * away**2 / 3 + skew**2 * away**3 / 27 + skew / 6
-        return float(stdtr(self._freedom, -away)), float(stdtr(self._freedom, away))
+        return float(stdtr(self.freedom, -away)), float(stdtr(self.freedom, away))
 
     @cached_property
     def _draws(self) -> Ends | None:
@@ -120,16 +106,13 @@ class Evidence:
 
     @cached_property
     def _skew(self) -> float:
-        return float((self.pulls**3).sum() / (self.pulls**2).sum() ** 1.5) * (1 + 8.5 / (self._freedom + 1))
+        return float((self.pulls**3).sum() / (self.pulls**2).sum() ** 1.5) * (1 + 8.5 / (self.freedom + 1))
 
 
 class Together:
-    """The evidence for a sum of means; the low end of the sum's interval is the sum of the means' low ends.
+    """The evidence for a sum of means, in some of which most units have the same value.
 
-    The intervals of the means share the probability of error equally. This class serves sums in which most units have
-    the same value in one mean, such as a drop of 0 by a condition, and different values in another mean.
-
-    parts: the evidence for each mean. Attributes: value, the sum; units, the smallest `units` of a part.
+    The intervals of the means share the probability of error equally, and their ends are added.
     """
 
     def __init__(self, parts: Sequence[Evidence]) -> None:
@@ -141,23 +124,36 @@ class Together:
         return sum(low), sum(high)
 
     def tails(self, limit: float) -> tuple[float, float]:
-        """Return the one-sided p-values of two hypotheses: the true sum is at most `limit`, or at least `limit`.
-
-        p-values are multiples of 0.0001.
-        """
+        """Return the one-sided p-values, multiples of 0.0001, that the true sum is at most, or at least, `limit`."""
         steps = range(1, _DRAWS)
         above = bisect_left(steps, True, key=lambda step: self.ends(2 * step / _DRAWS)[0] > limit + EQUAL)
         below = bisect_left(steps, True, key=lambda step: self.ends(2 * step / _DRAWS)[1] < limit - EQUAL)
         return (1 + above) / _DRAWS, (1 + below) / _DRAWS
 
 
-def pulls_on(without: np.ndarray) -> np.ndarray:
-    """Return how much each unit changes a statistic, [unit, ...], by the jackknife (Efron 1982).
+def added(parts: Sequence[Evidence]) -> Evidence | Together:
+    """Return the evidence for the sum of several means over the same units.
 
-    without: [unit, ...] the statistic of all other units. The change is (n - 1) / n times (mean of `without` -
-        `without`), for n units.
+    A unit's number is the sum plus what the unit changes in every mean, so that means may be over different items.
     """
-    return (len(without) - 1) / len(without) * (without.mean(axis=0) - without)
+    if len(parts) == 1:
+        return parts[0]
+    if any(part.is_exact for part in parts):
+        return Together(parts)
+    pulls = sum(part.pulls for part in parts)
+    whole = Evidence(sum(part.value for part in parts) + len(pulls) * pulls)
+    whole.units, whole.freedom = (min(getattr(it, name) for it in (whole, *parts)) for name in ("units", "freedom"))
+    return whole
+
+
+def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Return numbers of units, [unit, ...], whose mean is the ratio of the means of `above` and `below`, [unit, ...].
+
+    A unit's number is linear in both: the ratio plus (above - ratio * below) / mean of `below`.
+    """
+    mean = mean_of_known(below)
+    whole = mean_of_known(above) / mean
+    return whole + (above - whole * below) / mean
 
 
 @dataclass(frozen=True)
@@ -178,19 +174,11 @@ class Measured:
     units: float = math.inf
 
     @classmethod
-    def by(cls, evidence: "Evidence | Together", over: str) -> "Measured":
-        """Return a mean, or a sum of means, with its interval and p-values.
+    def by(cls, *several: Evidence | Together, over: str, rank: int = 1) -> "Measured":
+        """Return a mean, or the `rank`-th largest of several means, with the interval and p-values of the true one.
 
-        evidence: the units' evidence for the mean or the sum; over: plural name of the units, such as articles.
-        """
-        return cls._judged(evidence.value, evidence.ends, evidence.tails, over, evidence.units)
+        over: plural name of the units; rank: 1 for the largest mean, -1 for the smallest.
 
-    @classmethod
-    def ranked(cls, several: Sequence[Evidence], rank: int, over: str) -> "Measured":
-        """Return the `rank`-th largest of several means, with interval and p-values of the `rank`-th largest true mean.
-
-        several: evidence for each mean; rank: 1 for the largest mean, -1 for the smallest; over: plural name of the
-            units.
         The largest of several estimates tends to lie above the largest true mean. So each mean is judged by itself, at
         a stricter level. For a `rank` above 0, at least `rank` true means are then above the interval's lower end, and
         at most `rank - 1` above its upper end (Benjamini and Heller 2008; Berger 1982 and Bonferroni for the smallest
@@ -198,33 +186,22 @@ class Measured:
         """
         above = rank if rank > 0 else len(several) + 1 + rank
         below = len(several) + 1 - above
-
-        def ends(error: float) -> tuple[float, float]:
-            low = sorted(one.ends(error / below)[0] for one in several)
-            return low[-above], sorted(one.ends(error / above)[1] for one in several)[-above]
-
-        def tails(limit: float) -> tuple[float, float]:
-            at_most, at_least = (sorted(each) for each in zip(*(one.tails(limit) for one in several), strict=True))
-            return below * at_most[above - 1], above * at_least[below - 1]
-
-        value = sorted(one.value for one in several)[-above]
-        return cls._judged(value, ends, tails, over, min(one.units for one in several))
-
-    @classmethod
-    def _judged(cls, value: float, ends: Callable, tails: Callable, over: str, units: float) -> "Measured":
+        value, units = sorted(one.value for one in several)[-above], min(one.units for one in several)
         if units < FEWEST_UNITS:
             return cls(value, over=over, units=units)
         times = STRICTER if units < FEW_UNITS else 1
-        low, high = map(float, ends(ALPHA / times))
-        return cls(value, low, high, lambda limit: min(1.0, 2 * times * min(tails(limit))), over, units)
+        low = sorted(one.ends(ALPHA / times / below)[0] for one in several)[-above]
+        high = sorted(one.ends(ALPHA / times / above)[1] for one in several)[-above]
+
+        def p_value(limit: float) -> float:
+            at_most, at_least = (sorted(each) for each in zip(*(one.tails(limit) for one in several), strict=True))
+            return min(1.0, 2 * times * min(below * at_most[above - 1], above * at_least[below - 1]))
+
+        return cls(value, float(low), float(high), p_value, over, units)
 
     @classmethod
     def with_error(cls, value: float, error: float, freedom: float = math.inf, over: str = "") -> "Measured":
-        """Return a value with its 95 % interval and p-values by Student's t.
-
-        error: standard error of the value; freedom: degrees of freedom, infinite for the normal distribution; over:
-            plural name of the units.
-        """
+        """Return a value with its 95 % interval and p-values by Student's t, from its standard error."""
         half = error * -float(stdtrit(freedom, ALPHA / 2))
         return cls(
             value,
@@ -236,12 +213,11 @@ class Measured:
 
     @classmethod
     def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":
-        """Return a value less the mean of `chance`, with an interval and a p-value by permutation.
+        """Return a value less the mean of `chance`, the values on permuted data, [permutation].
 
-        chance: [permutation] the value on permuted data.
-        The interval runs from `value` less the 97.5 % quantile of `chance` to `value` less the 2.5 % quantile. The
-        two-sided p-value is that of the hypothesis that the difference is 0, and `p_value` returns this p-value for any
-        limit. The interval holds 0 if the p-value is 0.05 or more.
+        The interval runs from `value` less the 97.5 % quantile of `chance` to `value` less the 2.5 % quantile.
+        `p_value` returns the two-sided p-value of the hypothesis that the difference is 0, whatever the limit. The
+        interval holds 0 if the p-value is 0.05 or more.
         """
         low, high = value - np.quantile(chance, [1 - ALPHA / 2, ALPHA / 2])
         tails = ((1 + (sign * chance >= sign * value - EQUAL).sum()) / (1 + len(chance)) for sign in (1, -1))
@@ -254,10 +230,7 @@ class Measured:
 
     @property
     def decides(self) -> bool:
-        """True if a test of the value against a limit means anything.
-
-        False for a value over fewer than `FEWEST_UNITS` units, or if the interval's ends are equal.
-        """
+        """False for a value over fewer than `FEWEST_UNITS` units, or with an interval of no width."""
         return self.units >= FEWEST_UNITS and self.low != self.high
 
     @property
@@ -308,7 +281,7 @@ def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, flo
     found = np.full((2, *sums.shape[1:]), np.nan)
     for column in np.ndindex(sums.shape[1:]):
         if sizes[:, *column].any():
-            measured = Measured.by(Evidence(own[:, *column], sizes[:, *column], reach), "")
+            measured = Measured.by(Evidence(own[:, *column], sizes[:, *column], reach), over="")
             found[:, *column] = measured.low, measured.high
     low, high = found
     return low, high

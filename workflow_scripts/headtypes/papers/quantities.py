@@ -4,81 +4,21 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from headtypes.core.files import derive_seed
-from headtypes.core.statistics import FEW_UNITS, FEWEST_UNITS, Evidence, Measured, pulls_on, two_decimals
+from headtypes.core.statistics import FEW_UNITS, FEWEST_UNITS, Measured, two_decimals
 from headtypes.papers.paper import Published
 
 HOLDS, FAILS, OPEN, NO_VERDICT = "holds", "fails", "open", "no verdict"
 VERDICTS = (HOLDS, FAILS, OPEN, NO_VERDICT)
 Side = Literal["above", "below"]
-# A function of statistics, on all units or on all but each of them, that gives a number for each.
-Measure = Callable[[Any], np.ndarray]
 
 Third = Literal["first", "middle", "last"]
 THIRDS: tuple[Third, ...] = ("first", "middle", "last")
 PERMUTATIONS = 1999
-
-
-@dataclass(frozen=True)
-class Ranked:
-    """A measure that computes several numbers and returns one of them by rank.
-
-    several: a function from statistics to the numbers, an array [number] or, from statistics of single units, [unit,
-        number].
-    rank: 1 for the largest number, 2 for the next, -1 for the smallest; or a function from the count of numbers to the
-        rank.
-    """
-
-    several: Measure
-    rank: int | Callable[[int], int]
-
-    def __call__(self, evidence: Any) -> np.ndarray:
-        values = np.sort(self.several(evidence), axis=-1)
-        rank = self.rank_among(values.shape[-1])
-        return values[..., -rank if rank > 0 else -1 - rank]
-
-    def rank_among(self, number: int) -> int:
-        return self.rank(number) if callable(self.rank) else self.rank
-
-
-def single(measure: Measure) -> Measure:
-    """Return the function that computes all numbers of a measure: `several` of a `Ranked`, else the measure itself."""
-    return measure.several if isinstance(measure, Ranked) else measure
-
-
-def measured_by(
-    measure: Measure,
-    whole: Any,
-    without: Any,
-    over: str,
-    own: Any = None,
-    sizes: np.ndarray | None = None,
-    reach: tuple[float, float] | None = None,
-) -> Measured:
-    """Return the value of a measure, with its 95 % interval over units such as sentences.
-
-    measure: a function of statistics that returns a number, or an array [unit] from statistics of single units.
-    whole: statistics on all units.
-    without: statistics on all units but one, for each unit (jackknife).
-    over: what the units are, in words.
-    own: statistics on each unit alone, by which the interval is exact if few units differ; None if they are not known.
-    sizes: number of items in each unit, [unit], by which units are weighted; None for equal weights.
-    reach: the least and the largest value that the measure can have on a single unit; None without bounds.
-    """
-    several = single(measure)
-    values, pulls = np.atleast_1d(several(whole)), pulls_on(several(without)).reshape(-1, np.size(several(whole)))
-    of_units = pulls if own is None else several(own).reshape(pulls.shape)
-    found = [
-        Evidence(of_units[:, number], sizes, reach, value=float(value), pulls=pulls[:, number])
-        for number, value in enumerate(values)
-    ]
-    if isinstance(measure, Ranked):
-        return Measured.ranked(found, measure.rank_among(len(found)), over)
-    return Measured.by(found[0], over)
 
 
 class NoVerdictError(Exception):
@@ -283,27 +223,17 @@ class Quantities:
             return self.interval(weights)
         return Measured(sum(weight * self.by_name[name].value for name, weight in weights.items()))
 
-    def quantity(self, name: str, label: str, measure: Measure | None = None, unit: str = "") -> Quantity:
+    def quantity(self, name: str, label: str, measured: Measured | None = None, unit: str = "") -> Quantity:
         """Return a quantity as the subject of a claim. Raises `NoVerdictError` if the quantity is not known.
 
-        name: key in `by_name`.
-        label: the quantity in words.
-        measure: a function that computes the quantity from statistics when a claim first asks for the quantity. The
-            value is then stored under `name`. None for a quantity that is in `by_name` already.
-        unit: such as "points", or empty.
+        name: key in `by_name`, under which `measured` is stored, unless it is None.
+        label: the quantity in words. unit: such as "points", or empty.
         """
-        if measure is not None and name not in self.by_name:
-            self.by_name[name] = self.measured(measure)
+        if measured is not None:
+            self.by_name[name] = measured
         if name not in self.by_name:
             raise NoVerdictError(self.missing.get(name, self.otherwise))
         return Quantity(label, self.by_name[name], unit=unit)
-
-    def measured(self, measure: Measure) -> Measured:
-        """Return the value of a measure on the statistics of this subject.
-
-        This class has no statistics and raises `NoVerdictError`; subclasses with statistics override the method.
-        """
-        raise NoVerdictError(self.otherwise)
 
     @property
     def types(self) -> tuple[str, ...]:

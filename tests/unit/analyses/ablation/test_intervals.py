@@ -43,7 +43,7 @@ def test_every_condition_has_its_row_with_drops_from_the_baseline_wherever_it_st
             for suffix, unit in (("", np.arange(len(each))), ("_by_article", ARTICLES)):
                 of_units = pd.Series(each).groupby(np.array(unit))
                 evidence = Evidence(of_units.mean().to_numpy(), of_units.size().to_numpy(float), reach)
-                expected = Measured.by(evidence, "")
+                expected = Measured.by(evidence, over="")
                 found = by_name.loc["worse", [f"{name}_low{suffix}", f"{name}_high{suffix}"]].tolist()
                 assert by_name.loc["worse", name] == pytest.approx(expected.value)
                 assert found == pytest.approx([expected.low, expected.high])

@@ -15,11 +15,12 @@ from headtypes.papers.clark2019.claims.quantities_of_texts import (
     Statistics,
     behaviours_of,
     collect_quantities,
+    layers_at,
     published_quantities,
     whole_statistics,
 )
 from headtypes.papers.clark2019.claims.texts import of_layers, of_surface
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Measured, Quantities
+from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Quantities
 from tests.support.clark_results import PUBLISHED, Documents, Treebank, gradients_of, head_values, layers_of, surface_of
 
 TEXTS = {claim.id: claim for claim in (*of_surface, *of_layers)}
@@ -247,39 +248,33 @@ def test_a_causal_model_without_separators_gets_verdicts_on_what_can_be_asked_of
     assert not quantities.of_kind("layer.next")
 
 
-class Asked(Heads):
-    """Keeps how what a claim asks for is measured on statistics."""
-
-    def measured(self, measure):
-        self.by_name["asked"] = measure
-        return Measured(0.0)
-
-
-def measure_of(claim: str):
-    asked = Asked({}, published=PUBLISHED)
-    TEXTS[claim].find(asked)
-    return asked.by_name["asked"]
-
-
 def test_one_head_above_the_limit_is_enough_and_most_are_more_than_half():
-    values = np.array([[[0.6, 0.2], [0.5, 0.1]], [[0.5, 0.2], [0.4, 0.1]]])
-    assert measure_of("previous-heads")(Statistics({"previous": values}, {})).tolist() == [0.6, 0.5]
     # The third smallest of four, and the second largest of four.
-    assert measure_of("little-self")(Statistics({"self": values}, {})).tolist() == [0.5, 0.4]
-    assert measure_of("special-over-half")(Statistics({"special": values}, {})).tolist() == [0.5, 0.4]
+    asked = {"previous-heads": ("previous", [0.6, 0.5]), "little-self": ("self", [0.5, 0.4])}
+    asked["special-over-half"] = "special", [0.5, 0.4]
+    for claim, (statistic, expected) in asked.items():
+        for values, value in zip([[[0.6, 0.2], [0.5, 0.1]], [[0.5, 0.2], [0.4, 0.1]]], expected, strict=True):
+            quantities = Heads({}, published=PUBLISHED, whole=Statistics({statistic: np.array(values)}, {}))
+            assert [it.measured.value for it in TEXTS[claim].find(quantities)] == [value]
 
 
 @pytest.mark.parametrize(("depth", "layers"), [(3, [2]), (6, [3, 4, 5]), (12, [6, 7, 8, 9, 10]), (24, range(11, 21))])
 def test_the_paper_s_layers_are_those_as_deep_in_a_model_of_another_depth(depth, layers):
-    found = [Statistics({}, {"sep": row}).mean("sep", "layers_6_to_10") > 0 for row in np.eye(depth)]
-    assert [number for number, is_one in enumerate(found, start=1) if is_one] == [*layers]
+    assert [layer + 1 for layer in layers_at("layers_6_to_10", depth)] == [*layers]
 
 
-def test_a_ratio_is_averaged_over_the_layers_that_are_chosen_on_all_segments():
-    whole = Statistics({}, {"sep": np.array([0.1, 0.3, 0.4])})
-    drawn = {"sep": [[0.4, 0.1, 0.1]], "gradient.sep": [[1.0, 2.0, 9.0]], "gradient.all": [[2.0, 4.0, 10.0]]}
-    resampled = Statistics({}, {name: np.array(it) for name, it in drawn.items()}, on_all=whole)
-    assert measure_of("sep-no-op")(resampled) == pytest.approx([(2 / 4 + 9 / 10) / 2])
+def test_a_ratio_is_that_of_means_in_the_layers_that_are_chosen_on_all_segments():
+    """Its interval is that of the jackknife."""
+    rng = np.random.default_rng(4)
+    sep = np.array([0.1, 0.3, 0.4]) * rng.uniform(0.8, 1.2, (200, 3))
+    segments = Statistics({}, {"sep": sep, "norms.sep": 0.2 * sep**2 * rng.uniform(0.5, 1.5, (200, 1))})
+    whole = Statistics({}, {name: values.mean(axis=0) for name, values in segments.layers.items()})
+    (found,) = TEXTS["sep-hands-over-little"].find(Heads({}, published=PUBLISHED, whole=whole, segments=segments))
+    own = segments.layers["norms.sep"]
+    assert found.measured.value == pytest.approx((own.mean(axis=0) / sep.mean(axis=0))[1:].mean())
+    without = ((own.sum(axis=0) - own) / (sep.sum(axis=0) - sep))[:, 1:].mean(axis=1)
+    half = 1.97 * 199 / 200**0.5 * without.std()
+    assert found.measured.high - found.measured.low == pytest.approx(2 * half, rel=0.02)
 
 
 @pytest.mark.parametrize(("layers", "judged"), [(1, False), (2, False), (3, True), (6, True), (24, True)])

@@ -9,7 +9,7 @@ import pandas as pd
 
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
-from headtypes.core.statistics import Evidence, Measured, Together
+from headtypes.core.statistics import Evidence, Measured, added
 from headtypes.core.table_files import read_parquet, table_reader, write_csv
 from headtypes.data.tasks import METRICS, counted_by, metrics_in, sizes_in
 
@@ -68,18 +68,14 @@ class Scored:
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())
-        whole = self._part(weights)
-        parts = [whole]
+        parts = [self._part(weights)]
         if len(weights) > 1 and baseline in weights and abs(rest) > 1e-9:
             parts = [self._part({baseline: rest}), self._part({**weights, baseline: weights[baseline] - rest})]
         if not parts[-1].is_exact:
             alone = {condition: self._part({condition: weight}) for condition, weight in weights.items()}
             if any(one.is_exact for condition, one in alone.items() if condition != baseline):
                 parts = list(alone.values())
-        if len(parts) > 1 and any(part.is_exact for part in parts):
-            return Measured.by(Together(parts), self.over)
-        whole.units = min(part.units for part in [whole, *parts])
-        return Measured.by(whole, self.over)
+        return Measured.by(added(parts), over=self.over)
 
     def _part(self, weights: Mapping[str, float]) -> Evidence:
         ends = np.array([*weights.values(), 0.0])

@@ -92,7 +92,7 @@ def compare_with_clark(
             values = _value_rows(ours, theirs[kind], published, model in beside)
             subjects.append(comparison.Subject(names, claims[kind], ours, theirs[kind], values))
         for kind in (kind for kind in _KINDS if kind not in map(type, of_model.values())):
-            nothing = kind({}, otherwise=kind.absent)
+            nothing = kind({}, otherwise=kind.absent, published=published)
             subjects.append(comparison.Subject({"model": model, "task": ""}, claims[kind], nothing, theirs[kind]))
     return comparison.comparison_table(subjects, COLUMNS, repeats, tested).astype(dict.fromkeys(_UNITS, float))
 

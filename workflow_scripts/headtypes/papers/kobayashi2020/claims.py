@@ -124,7 +124,7 @@ def collect_shares(path: StrPath, published: Published) -> Shares:
 
     def interval(weights: Mapping[str, float]) -> Measured:
         vector = np.array([weights.get(name, 0.0) for name in columns])
-        return Measured.by(Evidence(of_samples @ vector), "samples")
+        return Measured.by(Evidence(of_samples @ vector), over="samples")
 
     measured = {name: interval({name: 1.0}) for name in columns} | values | {"n_samples": Measured(len(of_samples))}
     return Shares(measured, interval, otherwise=_NO_SPECIAL, published=published)

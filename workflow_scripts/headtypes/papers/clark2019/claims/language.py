@@ -13,8 +13,6 @@ not change the accuracies of most heads significantly (footnote 3; guesses with 
 more syntax than attention does (another paper's probe).
 """
 
-import numpy as np
-
 from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.relations.accuracy import ALL, TOTALS
 from headtypes.papers.claims import Claims
@@ -22,13 +20,12 @@ from headtypes.papers.clark2019.claims.quantities_of_language import (
     NON_NOUNS,
     STATISTICS,
     Documents,
-    Scores,
     Trees,
+    lead,
     lead_label,
-    of_each,
 )
 from headtypes.papers.clark2019.published import MENTIONS
-from headtypes.papers.quantities import Finding, Ranked, in_each_reading, join
+from headtypes.papers.quantities import Finding, in_each_reading, join
 
 # Said of every claim about coreference.
 _AMONG = (
@@ -156,15 +153,14 @@ def _(trees: Trees):
     limit="the best head of one direction is above the best of the other, in every relation that the treebank has",
 )
 def _(trees: Trees):
-    def measure(scores: Scores):
-        rows = [row.relation for row in trees.published.relations.rows if row.relation not in (ALL, "pobj")]
-        known = [name for name in rows if f"relation.{name}.direction" in scores]
-        # All of the paper's table, as far as the treebank has them, which has to have more than half of them.
-        return of_each(scores, known if 2 * len(known) > len(rows) else rows, "direction")
-
+    rows = [row.relation for row in trees.published.relations.rows if row.relation not in (ALL, "pobj")]
+    names = [f"relation.{name}.direction" for name in rows]
+    # All of the paper's table, as far as the treebank has them, which has to have more than half of them.
+    asked = known if 2 * len(known := trees.known(names)) > len(names) else names
+    least = trees.measured(*({name: 1.0} for name in asked), rank=-1)
     label = f"{STATISTICS['direction']}, least of all relations but pobj"
     return [
-        trees.quantity("least.direction.but_pobj", label, Ranked(measure, -1), "points").above(0),
+        trees.quantity("least.direction.but_pobj", label, least, "points").above(0),
         trees.best_head("pobj", "direction").below(0),
     ]
 
@@ -185,9 +181,8 @@ def _(trees: Trees):
 def _(trees: Trees):
     relations = ("dobj", "det", "pobj", "poss")
     label = f"{STATISTICS['accuracy']}, least of {join(relations)}"
-    name = f"least.accuracy.of_{'_'.join(relations)}"
-    measure = Ranked(lambda scores: of_each(scores, relations, "accuracy"), -1)
-    return trees.quantity(name, label, measure, "%").above(75)
+    least = trees.measured(*({f"relation.{name}.accuracy": 1.0} for name in relations), rank=-1)
+    return trees.quantity(f"least.accuracy.of_{'_'.join(relations)}", label, least, "%").above(75)
 
 
 table_2(
@@ -225,17 +220,14 @@ table_2(
 )
 def _(documents: Documents):
     def found(candidates: str) -> Finding:
-        def measure(scores: Scores):
-            leads = {
-                name: scores[f"antecedents.best_head.{candidates}.{name}"] - scores[f"antecedents.head_match.{name}"]
-                for name in MENTIONS
-            }
-            nominal = leads.pop("nominal")
-            return np.stack([nominal - lead for lead in leads.values()], axis=-1)
-
+        nominal, *others = (
+            lead("head_match", candidates, mentions, 1.0 if mentions == "nominal" else -1.0)
+            for mentions in sorted(MENTIONS, key="nominal".__ne__)
+        )
         label = f"{lead_label('head_match', candidates)}, nominal mentions less the most of other types"
         name = f"antecedents.best_head.{candidates}.less_head_match.nominal"
-        return documents.quantity(name, label, Ranked(measure, -1), "points").above(0)
+        measured = documents.measured(*(nominal | other for other in others), rank=-1)
+        return documents.quantity(name, label, measured, "points").above(0)
 
     return in_each_reading({candidates: found(candidates) for candidates in CANDIDATES})
 

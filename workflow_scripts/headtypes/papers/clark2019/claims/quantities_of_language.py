@@ -1,22 +1,12 @@
 """The quantities that claims about treebanks and coreference are judged on, from our results and from the paper's.
 
-Quantities that the paper's claims ask for have the names that `Trees` and `Documents` give. The others are, in percent,
-
-| name | what |
-| --- | --- |
-| `relation.{relation}.accuracy`, `.baseline` | the best head and offset, chosen and scored on the same sentences |
-| `probe.{system}` | attachment score of a probe or of a baseline |
-| `coreference.{system}.{mentions}` | accuracy of a baseline |
-| `coreference.best_head.{candidates}.{mentions}` | the best head, chosen and scored on the same documents |
-| `sep.beyond_others` | attention to [SEP] where heads are not called for, as `sep_beyond_others` measures it |
-| `relations.of_one_head` | relations of Table 1 at which the same head leads the best offset by ten points, the most |
-| `n_sentences`, `n_documents`, `n_mentions` | on which these are measured |
+Accuracies are in percent. Claims are judged on `columns`, scored on other sentences or documents than heads and offsets
+were chosen on; values with the paper's beside them are chosen and scored on the same ones.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import ClassVar, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,22 +16,19 @@ from headtypes.analyses.probes.scores import RightWords
 from headtypes.analyses.relations.accuracy import ALL, CHOSEN, GROUPS, QUANTITIES, TOTALS, BestHeads
 from headtypes.core.files import StrPath, derive_seed
 from headtypes.core.hdf5_files import read_arrays, read_groups
-from headtypes.core.statistics import Evidence
+from headtypes.core.statistics import Evidence, Together, added
 from headtypes.papers.clark2019.claims.texts import HIGH
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation
 from headtypes.papers.paper import Key
 from headtypes.papers.quantities import (
     PERMUTATIONS,
     Finding,
-    Measure,
     Measured,
     NoVerdictError,
     Quantities,
     Quantity,
-    Ranked,
     Side,
     join,
-    measured_by,
 )
 
 Statistic = Literal["accuracy", "lead", "direction"]
@@ -57,8 +44,6 @@ NON_NOUNS = {"pronouns among non-nouns": "no_noun", "pronouns among nouns": "no_
 _OF_CHOICE = {"accuracy": "accuracy", "lead": "above_offset", "direction": "forward_above_backward"}
 # By how many points a head that has a function is above the best offset: the claim heads-specialise.
 _FOUND = 10
-# What an accuracy of a unit may be.
-_ACCURACY = 0.0, 100.0
 _NO_SEP = "no word can see a [SEP]: none stands behind, or words see what is before alone"
 _NO_FORWARD = "no head is known that finds the relation from dependent to head, or the words have no UPOS tags"
 _NO_PROBES = "no probes were trained: the treebank has no part for training, or probes.seeds is 0"
@@ -66,141 +51,85 @@ _NO_OTHERS = "no document is left to choose a head on: all with coreferent menti
 Paths = Mapping[Key, StrPath]
 
 
-@dataclass(frozen=True)
-class Scores:
-    """Accuracies in percent by name: one number over all units, or an array [unit] (units are sentences or documents).
+class Column(NamedTuple):
+    """An accuracy, or a difference of two, on the same units, which are sentences or documents.
 
-    An array holds for each unit either the accuracy on that unit alone or the accuracy on all other units. The names
-    are
-    - `relation.{relation}.{statistic}` of a relation by the paper's name of it;
-    - `antecedents.{system}.{mentions}` of a coreference baseline;
-    - `antecedents.best_head.{candidates}.{mentions}` of the best head at coreference;
-    - `probe.{system}` of a probe;
-    - `non_nouns.{relation}.{group}`, attention of non-nouns to [SEP] in the relation's best head; group is a value of
-      `NON_NOUNS`.
-
-    missing: the reason why an accuracy is not known, by the first word of its name.
-    used: the names that were asked for.
+    right: [unit] sum of the scores of all items, such as words; an item scores 1 if right. items: [unit] their number.
+    least: the least percentage that a unit can have: 0, or -100 of a difference.
     """
 
-    by_name: Mapping[str, np.ndarray | float]
-    missing: Mapping[str, str] = field(default_factory=dict)
-    used: set[str] = field(default_factory=set)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.by_name
-
-    def __getitem__(self, name: str) -> np.ndarray | float:
-        """Return an accuracy by its name, a number or [unit].
-
-        Raises `NoVerdictError` with the reason if the accuracy is not known.
-        """
-        if name not in self.by_name:
-            start, first, *rest = name.split(".")
-            reasons = {
-                "relation": f"the table has no row of {first}: its words are too few, or have no XPOS tags",
-                "antecedents": f"no mention is of the type {rest[-1] if rest else first}",
-            }
-            raise NoVerdictError(self.missing.get(start, reasons.get(start, "it was not measured")))
-        self.used.add(name)
-        return self.by_name[name]
+    right: np.ndarray
+    items: np.ndarray
+    least: float = 0.0
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Several accuracies on the same units (sentences or documents), a column for each.
+def evidence_of(columns: Mapping[str, Column], weights: Mapping[str, float]) -> Evidence | Together:
+    """Return the evidence for a sum of columns, in percent, each times its weight.
 
-    names: names of the columns.
-    sums: sum of the scores of all items in each unit, [unit, column]; an item, such as a word, scores 1 if right.
-    sizes: number of items in each unit, [unit, column].
-    over: what the units are, such as "sentences".
+    A unit has one number for all columns over the same items.
     """
-
-    names: Sequence[str]
-    sums: np.ndarray
-    sizes: np.ndarray
-    over: str
-
-    @cached_property
-    def whole(self) -> dict[str, float]:
-        return self._percent(self.sums.sum(axis=0), self.sizes.sum(axis=0))
-
-    @cached_property
-    def _single(self) -> tuple[Scores, Scores]:
-        others = self._percent(self.sums.sum(axis=0) - self.sums, self.sizes.sum(axis=0) - self.sizes)
-        return Scores(others), Scores(self._percent(self.sums, self.sizes))
-
-    def values(self) -> dict[str, Measured]:
-        whole = self.whole
-        return {name: self.measured(lambda it, name=name: it[name], Scores(whole), _ACCURACY) for name in self.names}
-
-    def measured(self, measure: Measure, whole: Scores, reach: tuple[float, float] | None = None) -> Measured:
-        """Return the value of a measure of accuracies, with its 95 % interval over units.
-
-        measure: a function of `Scores`.
-        whole: the accuracies over all units, which record the accuracies that the measure uses.
-        reach: the least and the largest value of the measure on a single unit. The default is 0 plus or minus 50 points
-            for each accuracy that the measure uses, and at least 100 points.
-
-        Units are weighted by their sizes under one used accuracy: the accuracy with the smallest effective number of
-        units, (sum of sizes)^2 / sum of sizes^2. With fewer than two units there is no interval.
-        """
-        value = float(measure(whole))
-        most = 50.0 * max(2, len(whole.used))
-        reach = reach or (-most, most)
-        all_sizes = [self.sizes[:, self.names.index(name)] for name in sorted(whole.used)]
-        sizes = min(all_sizes, key=lambda of: of.sum() ** 2 / max((of**2).sum(), 1))
-        if np.count_nonzero(sizes) < 2:
-            return Measured(value, over=self.over, units=np.count_nonzero(sizes))
-        without, own = self._single
-        if not isinstance(measure, Ranked) and all(np.array_equal(of, sizes) for of in all_sizes):
-            # A mean over the same items, as tables have it.
-            return Measured.by(Evidence(measure(own), sizes, reach), self.over)
-        return measured_by(measure, whole, without, self.over, own, sizes, reach)
-
-    def _percent(self, sums: np.ndarray, sizes: np.ndarray) -> dict[str, np.ndarray]:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return dict(zip(self.names, (100 * sums / sizes).T, strict=True))
+    same_items: dict[bytes, list[str]] = {}
+    for name in weights:
+        same_items.setdefault(np.asarray(columns[name].items, dtype=float).tobytes(), []).append(name)
+    parts = []
+    for names in same_items.values():
+        ends = [(weights[name] * columns[name].least, weights[name] * 100) for name in names]
+        right = sum(weights[name] * columns[name].right for name in names)
+        items = columns[names[0]].items.astype(float)
+        own = 100 * np.divide(right, items, out=np.full(len(items), np.nan), where=items > 0)
+        parts.append(Evidence(own, items, (sum(map(min, ends)), sum(map(max, ends)))))
+    return added(parts)
 
 
 @dataclass(frozen=True)
 class Accuracies(Quantities):
-    """Quantities of a model on one task that are computed from accuracies.
+    """Quantities of a model on one task that are sums of accuracies.
 
-    columns: the measured accuracies; all accuracies of one quantity come from the same element.
-    printed: the paper's accuracies in percent by name, if the object is about the paper.
-    missing: the reason why a quantity or an accuracy is not known, as in `Quantities` and `Scores`.
+    columns: accuracies that claims are judged by, by name; None for the paper, whose accuracies are in `by_name`.
     """
 
-    columns: Sequence[Columns] = ()
-    printed: Mapping[str, float] = field(default_factory=dict)
+    over: ClassVar[str]
+    columns: Mapping[str, Column] | None = None
 
-    def measured(self, measure: Measure) -> Measured:
-        if not self.columns and not self.printed:
-            return super().measured(measure)
-        known = [self.printed, *(one.whole for one in self.columns)]
-        whole = Scores({name: it for one in known for name, it in one.items()}, self.missing)
-        value = float(measure(whole))
-        if self.printed:
-            return Measured(value)
-        columns = next(columns for columns in self.columns if whole.used <= {*columns.names})
-        return columns.measured(measure, whole)
+    def known(self, names: Iterable[str]) -> list[str]:
+        accuracies = self.by_name if self.columns is None else self.columns
+        return [name for name in names if name in accuracies]
+
+    def unknown(self, name: str) -> NoVerdictError:
+        """Return the error that says why an accuracy is not known."""
+        start, of, *_ = parts = name.split(".")
+        reasons = {
+            "relation": f"the table has no row of {of}: its words are too few, or have no XPOS tags",
+            "antecedents": f"no mention is of the type {parts[-1]}",
+        }
+        reason = self.missing.get(start, reasons.get(start, self.otherwise))
+        return NoVerdictError(reason if self.by_name else self.otherwise)
+
+    def measured(self, *several: Mapping[str, float], rank: int = 1) -> Measured:
+        """Return a sum of accuracies times weights, or the `rank`-th largest of several sums (`Measured.by`).
+
+        several: {name of an accuracy: weight} for each sum. Raises `NoVerdictError` if an accuracy is not known.
+        """
+        for name in (name for weights in several for name in weights):
+            if not self.known([name]):
+                raise self.unknown(name)
+        if self.columns is not None:
+            return Measured.by(*(evidence_of(self.columns, one) for one in several), over=self.over, rank=rank)
+        values = sorted((self.weighted_sum(weights).value for weights in several), reverse=True)
+        return Measured(values[rank - 1 if rank > 0 else rank])
 
 
 class Trees(Accuracies):
-    """Quantities of a model on a treebank.
-
-    A method raises `NoVerdictError` if an accuracy that the method needs was not measured.
-    """
+    """Quantities of a model on a treebank. A method raises `NoVerdictError` if an accuracy for it was not measured."""
 
     about: ClassVar[str] = "treebank"
     unit: ClassVar[str] = "n_sentences"
     absent: ClassVar[str] = "the model reads no treebank"
+    over: ClassVar[str] = "sentences"
 
     def best_head(self, relation: str, statistic: Statistic) -> Quantity:
-        name = f"relation.{relation}.{statistic}"
-        label = f"{STATISTICS[statistic]}, {relation}"
-        return self.quantity(f"scored.{relation}.{statistic}", label, lambda scores: scores[name], UNITS[statistic])
+        name, label = f"{relation}.{statistic}", f"{STATISTICS[statistic]}, {relation}"
+        return self.quantity(f"scored.{name}", label, self.measured({f"relation.{name}": 1.0}), UNITS[statistic])
 
     def to_sep(self, relation: str, reading: str) -> Quantity:
         """Return the percentage of attention that non-nouns give to [SEP] in the best head of a relation.
@@ -209,91 +138,65 @@ class Trees(Accuracies):
         """
         name = f"non_nouns.{relation}.{NON_NOUNS[reading]}"
         label = f"percent of attention to [SEP] from non-nouns in the best head of {relation}, {reading}"
-        return self.quantity(f"scored.{name}", label, lambda scores: scores[name], "%")
+        return self.quantity(f"scored.{name}", label, self.measured({name: 1.0}), "%")
 
     def at_least(
         self, number: int, relations: Sequence[str], statistic: Statistic, side: Side, limit: float
     ) -> Finding:
         """Return the finding that at least `number` relations have a statistic above or below a limit.
 
-        relations: the paper's names.
-        statistic: a key of `STATISTICS`.
-        side: the side of the limit on which the paper claims the statistic to be, "above" or "below".
         limit: in percent or points (`UNITS`).
 
         Each relation is judged by itself, at a level that is corrected for the number of relations. Raises
         `NoVerdictError` if fewer than `number` relations are known, or if relations that the treebank lacks could
         change the result.
         """
-
-        def measure(scores: Scores) -> np.ndarray:
-            names = [f"relation.{name}.{statistic}" for name in relations]
-            missing = [name for name in names if name not in scores]
-            known = [scores[name] for name in names if name not in missing]
-            # Which relations are known is decided on all sentences.
-            if len(known) < number or np.ndim(known[0]) == 0:
-                count = sum(value > limit if side == "above" else value < limit for value in known)
-                if len(known) < number or count < number <= count + len(missing):
-                    scores[missing[0]]
-            return np.stack(known, axis=-1)
-
-        rank = number if side == "above" else -number
-        which = "highest" if side == "above" else "lowest"
-        other = "lowest" if side == "above" else "highest"
+        names = [f"relation.{name}.{statistic}" for name in relations]
+        known = self.known(names)
+        if missing := [name for name in names if name not in known]:
+            values = [self.measured({name: 1.0}).value for name in known]
+            count = sum(value > limit if side == "above" else value < limit for value in values)
+            if len(known) < number or count < number <= count + len(missing):
+                raise self.unknown(missing[0])
+        which, other, rank = ("highest", "lowest", number) if side == "above" else ("lowest", "highest", -number)
         label = f"{STATISTICS[statistic]}, the {other} of the {number} {which} of {join(relations)}"
         name = f"relations.{statistic}.{which}_{number}_of_{'_'.join(relations)}"
-        found = self.quantity(name, label, Ranked(measure, rank), UNITS[statistic])
+        measured = self.measured(*({name: 1.0} for name in known), rank=rank)
+        found = self.quantity(name, label, measured, UNITS[statistic])
         return found.above(limit) if side == "above" else found.below(limit)
 
     def probe_difference(self, system: str, other: str) -> Quantity:
-        """Return the attachment score of a probe or baseline less the attachment score of another, in points.
-
-        system, other: the two probes or baselines, keys of `SYSTEMS`.
-        """
+        """Return the attachment score of a probe or baseline less that of another, keys of `SYSTEMS`, in points."""
         label = f"attachment score of {SYSTEMS[system]} less that of {SYSTEMS[other]}"
-        return self.quantity(
-            f"probe.{system}.less_{other}",
-            label,
-            lambda scores: scores[f"probe.{system}"] - scores[f"probe.{other}"],
-            "points",
-        )
+        measured = self.measured({f"probe.{system}": 1.0, f"probe.{other}": -1.0})
+        return self.quantity(f"probe.{system}.less_{other}", label, measured, "points")
 
 
 class Documents(Accuracies):
-    """Quantities of a model on documents with coreferent mentions.
-
-    A method raises `NoVerdictError` if an accuracy that the method needs was not measured.
-    """
+    """Quantities of a model on documents with coreferent mentions, with methods as those of `Trees`."""
 
     about: ClassVar[str] = "coreference"
     unit: ClassVar[str] = "n_documents"
     absent: ClassVar[str] = "the model reads no documents with mentions"
+    over: ClassVar[str] = "documents"
 
     def best_head_beyond(self, system: str, candidates: str) -> Quantity:
         """Return the best head's accuracy at selecting antecedents less the accuracy of a baseline, in points.
 
-        system: the baseline, such as "head_match".
-        candidates: the words among which the head chooses, one of `CANDIDATES`.
+        system: the baseline, such as "head_match". candidates: the words among which the head chooses.
         """
-        return self.quantity(
-            f"antecedents.best_head.{candidates}.less_{system}",
-            lead_label(system, candidates),
-            lambda scores: scores[f"antecedents.best_head.{candidates}.{ALL}"] - scores[f"antecedents.{system}.{ALL}"],
-            "points",
-        )
+        name = f"antecedents.best_head.{candidates}.less_{system}"
+        measured = self.measured(lead(system, candidates, ALL))
+        return self.quantity(name, lead_label(system, candidates), measured, "points")
+
+
+def lead(system: str, candidates: str, mentions: str, sign: float = 1.0) -> dict[str, float]:
+    """Return the weights of the best head's accuracy less that of a baseline, on a type of mentions, times `sign`."""
+    return {f"antecedents.best_head.{candidates}.{mentions}": sign, f"antecedents.{system}.{mentions}": -sign}
 
 
 def lead_label(system: str, candidates: str) -> str:
     return f"accuracy of the best head {READINGS[candidates]} less that of {SYSTEMS[system]}"
-
-
-def of_each(scores: Scores, relations: Sequence[str], statistic: Statistic) -> np.ndarray:
-    """Return a statistic of several relations, [relation], or [unit, relation] from scores of single units.
-
-    relations: the paper's names. statistic: a key of `STATISTICS`.
-    Raises `NoVerdictError` if a relation was not measured.
-    """
-    return np.stack([scores[f"relation.{name}.{statistic}"] for name in relations], axis=-1)
 
 
 def collect_treebanks(sums: Paths, probes: Paths, published: Clark2019) -> dict[Key, Quantities]:
@@ -328,10 +231,9 @@ def treebank_quantities(
     """
     rows = _rows_of(elsewhere, published)
     finds = _finders(elsewhere, rows)
-    judged = _of_rows(elsewhere, rows, _OF_CHOICE) | _non_nouns(elsewhere, finds)
-    columns = [_columns(judged, len(elsewhere.words))]
+    columns = _of_rows(elsewhere, rows, _OF_CHOICE) | _non_nouns(elsewhere, finds)
     same = _of_rows(paper, _rows_of(paper, published), {"accuracy": "accuracy", "baseline": "offset_accuracy"})
-    measured = _columns(same, len(paper.words)).values()
+    measured = _values(same, Trees.over)
     known = [row for name, row in rows.items() if name not in TOTALS]
     if known:
         found = (elsewhere.leads[known] > _FOUND).all(axis=1).mean(axis=0)
@@ -343,9 +245,8 @@ def treebank_quantities(
         missing["sep.beyond_others"] = str(error)
     if probes is not None:
         systems = zip(probes.system, probes.right.T, strict=True)
-        scored = {f"probe.{name}": (right, probes.words) for name, right in systems}
-        columns.append(_columns(scored, len(probes.words)))
-        measured |= columns[-1].values()
+        scored = {f"probe.{name}": Column(right, probes.words) for name, right in systems}
+        columns, measured = columns | scored, measured | _values(scored, Trees.over)
     measured["n_sentences"] = Measured(len(paper.words))
     return Trees(measured, missing=missing, published=published, columns=columns)
 
@@ -353,36 +254,33 @@ def treebank_quantities(
 def coreference_quantities(sums: MentionSums, published: Clark2019) -> Documents:
     # Baselines choose nothing, so that both are the same; the best head is judged where it was not chosen.
     values, judged, missing = {}, {}, {}
-    rows = zip(sums.system, sums.candidates, sums.type, sums.chosen, strict=True)
-    for row, (system, candidates, mentions, chosen) in enumerate(rows):
-        if system == "best_head" and not sums.mentions[:, row].any():
+    rows = zip(sums.system, sums.candidates, sums.type, sums.chosen, sums.right.T, sums.mentions.T, strict=True)
+    for system, candidates, mentions, chosen, *scored in rows:
+        column = Column(*scored)
+        if system == "best_head" and not column.items.any():
             # The half that a head would be chosen on has no mention.
             missing = {"antecedents": _NO_OTHERS}
         elif system == "best_head" and chosen == "documents":
-            values[f"coreference.best_head.{candidates}.{mentions}"] = row
+            values[f"coreference.best_head.{candidates}.{mentions}"] = column
         elif system == "best_head":
-            judged[f"antecedents.best_head.{candidates}.{mentions}"] = row
+            judged[f"antecedents.best_head.{candidates}.{mentions}"] = column
         elif candidates == "mentions" and not chosen:
-            values[f"coreference.{system}.{mentions}"] = judged[f"antecedents.{system}.{mentions}"] = row
+            values[f"coreference.{system}.{mentions}"] = judged[f"antecedents.{system}.{mentions}"] = column
     counts = {"n_documents": Measured(len(sums.mentions)), "n_mentions": Measured(sums.mentions.sum(axis=0).max())}
-    values, judged = (
-        Columns(list(some), sums.right[:, of], sums.mentions[:, of].astype(float), "documents")
-        for some in (values, judged)
-        for of in [[*some.values()]]
-    )
-    return Documents(values.values() | counts, missing=missing, published=published, columns=[judged])
+    measured = _values(values, Documents.over) | counts
+    return Documents(measured, missing=missing, published=published, columns=judged)
 
 
 def published_language(published: Clark2019) -> tuple[Trees, Documents]:
     """Return the paper's own numbers of sections 4 and 5: on its treebank, and on its coreference documents."""
-    values, leads = {f"probe.{row.probe}": row.uas for row in published.probes.rows}, {}
+    values = {f"probe.{row.probe}": row.uas for row in published.probes.rows}
     for row in published.relations.rows:
-        values |= {f"relation.{row.relation}.accuracy": row.accuracy, f"relation.{row.relation}.baseline": row.baseline}
-        leads[f"relation.{row.relation}.lead"] = row.accuracy - row.baseline
+        of_row = {"accuracy": row.accuracy, "baseline": row.baseline, "lead": row.accuracy - row.baseline}
+        values |= {f"relation.{row.relation}.{name}": value for name, value in of_row.items()}
     # The paper gives the best head's score for all words.
     values["probe.best_head"] = values[f"relation.{ALL}.accuracy"]
     # Whatever the paper counts, that is its total; and whatever its head looks at, that is the head's accuracy.
-    leads |= {f"relation.{total}.lead": leads[f"relation.{ALL}.lead"] for total in TOTALS}
+    values |= {f"relation.{total}.lead": values[f"relation.{ALL}.lead"] for total in TOTALS}
     antecedents = {
         f"antecedents.{system}.{name}": value
         for row in published.coreference.rows
@@ -391,15 +289,11 @@ def published_language(published: Clark2019) -> tuple[Trees, Documents]:
         if (value := getattr(row, name)) is not None
     }
     trees, documents = ({name: Measured(float(it)) for name, it in some.items()} for some in (values, antecedents))
-    return (
-        Trees(trees, published=published, printed=values | leads),
-        Documents(documents, published=published, printed=antecedents),
-    )
+    return Trees(trees, published=published), Documents(documents, published=published)
 
 
-def _columns(values: Mapping[str, tuple[np.ndarray, np.ndarray]], units: int) -> Columns:
-    sums, sizes = np.reshape(list(values.values()), (len(values), 2, units)).transpose(1, 2, 0).astype(float, order="C")
-    return Columns(list(values), sums, sizes, "sentences")
+def _values(columns: Mapping[str, Column], over: str) -> dict[str, Measured]:
+    return {name: Measured.by(evidence_of(columns, {name: 1.0}), over=over) for name in columns}
 
 
 def _rows_of(best: BestHeads, published: Clark2019) -> dict[str, int]:
@@ -408,22 +302,17 @@ def _rows_of(best: BestHeads, published: Clark2019) -> dict[str, int]:
     return {name: rows[ours] for name, ours in named.items() if ours in rows}
 
 
-def _of_rows(
-    best: BestHeads, rows: Mapping[str, int], statistics: Mapping[str, str]
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return {`relation.{relation}.{statistic}`: (sums of scores, numbers of words)}, both arrays [sentence].
+def _of_rows(best: BestHeads, rows: Mapping[str, int], statistics: Mapping[str, str]) -> dict[str, Column]:
+    """Return the columns `relation.{relation}.{statistic}`, without those of relations that have no best head.
 
-    rows: row in `best` of each relation, by the paper's name.
-    statistics: by the statistic's name, the quantity of `QUANTITIES` whose scores are summed over the relation's words.
-    A relation without a best head is left out.
+    rows: row in `best` of each relation, by the paper's name. statistics: name of each statistic of `QUANTITIES`.
     """
-    found = {}
-    for relation, row in rows.items():
-        for name, quantity in statistics.items():
-            sums = best.right[:, row, QUANTITIES.index(quantity)]
-            if not np.isnan(sums).any():
-                found[f"relation.{relation}.{name}"] = sums, best.words[:, row]
-    return found
+    return {
+        f"relation.{relation}.{name}": Column(right, best.words[:, row], -100.0 * (UNITS.get(name) == "points"))
+        for relation, row in rows.items()
+        for name, quantity in statistics.items()
+        if not np.isnan(right := best.right[:, row, QUANTITIES.index(quantity)]).any()
+    }
 
 
 def _finders(best: BestHeads, rows: Mapping[str, int]) -> dict[str, int]:
@@ -431,17 +320,16 @@ def _finders(best: BestHeads, rows: Mapping[str, int]) -> dict[str, int]:
     return {name: row for name, row in rows.items() if name not in TOTALS and leads[row] > _FOUND}
 
 
-def _non_nouns(best: BestHeads, finds: Mapping[str, int]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return {`non_nouns.{relation}.{group}`: (sums of attention to [SEP], numbers of words)}, both [sentence].
+def _non_nouns(best: BestHeads, finds: Mapping[str, int]) -> dict[str, Column]:
+    """Return the columns `non_nouns.{relation}.{group}`: attention to [SEP] from a group of words in the best head.
 
-    finds: row in `best` of each relation that a head finds, by the paper's name.
-    A sum is over the words of a group of non-nouns, a value of `NON_NOUNS`, and over attention in the relation's best
-    head. A relation whose best head looks from head to dependent is left out.
+    finds: row in `best` of each relation that a head finds. A group is a value of `NON_NOUNS`. A relation whose best
+    head looks from head to dependent is left out.
     """
     is_forward = (best.chosen[..., CHOSEN.index("direction")] == 0).all(axis=1)
     groups = [(group, GROUPS.index(group)) for group in NON_NOUNS.values()]
     return {
-        f"non_nouns.{name}.{group}": (best.to_sep[:, row, number], best.to_sep_words[:, row, number])
+        f"non_nouns.{name}.{group}": Column(best.to_sep[:, row, number], best.to_sep_words[:, row, number])
         for name, row in finds.items()
         for group, number in groups
         if is_forward[row] and best.to_sep_words[:, row, number].any()

@@ -1,23 +1,11 @@
 """The quantities that this paper's claims about texts are judged on, from our results and from its own numbers.
 
-Quantities that the claims ask for have the names that `Heads` gives. The others are
-
-| name | what |
-| --- | --- |
-| `layer.{statistic}.{layer}` | mean over the heads of a layer, from 1 (`LABELS` lists the statistics) |
-| `third.{statistic}.{third}` | mean over the layers of the first, middle or last third |
-| `heads.{statistic}.above_{limit}` | number of heads that the paper's text counts |
-| `surface.{id}` | mean over the layers that the paper's text says something of, of a model with as many layers |
-| `uniform` | mean entropy of uniform attention |
-| `sink.{layer}.{kind}` | attention to that special token, or the first token: the kind with most of it in the layer |
-| `divergence.within`, `.between` | mean divergence of pairs of heads of one layer, and of two layers, in nats a row |
-| `divergence.within_less_between` | the difference, with an interval by permutations of the layers |
-| `divergence.of_behaviours` | pairs of heads of one behaviour less other pairs with one, by `alike_beyond_layers` |
-| `n_segments` | segments that the values are means over |
+A segment has one number for each quantity, whose mean over segments the quantity is. Counts of heads, and gradients,
+are values alone: they are not known of single segments. Layers in names of quantities are counted from 1.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -30,25 +18,24 @@ from headtypes.analyses.surface.measure import COLUMNS, Surface
 from headtypes.attention.reducers import Of
 from headtypes.core.files import StrPath, derive_seed
 from headtypes.core.hdf5_files import read_arrays
+from headtypes.core.statistics import Evidence, mean_of_known
 from headtypes.papers.clark2019.published import Behaviour, Clark2019
 from headtypes.papers.paper import Key
 from headtypes.papers.quantities import (
     PERMUTATIONS,
     THIRDS,
-    Measure,
     Measured,
     NoVerdictError,
     Quantities,
     Quantity,
-    Ranked,
     Side,
     Third,
     beside_permuted_layers,
     layers_of_third,
-    measured_by,
 )
 
 # Each statistic in words, as tables and reasons have it; `gradient.{kind}` is about the kind of the attended token.
+_ATTENDED = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "other": "other tokens"}
 LABELS = {
     "self": "attention to the token itself",
     "previous": "attention to the previous token",
@@ -65,18 +52,18 @@ LABELS = {
     "peak": "largest weight of a row",
     "norms.sep": "attention to [SEP] by norms",
     "offset_heads": "heads that look at the next or previous token",
+    **{f"gradient.{kind}": f"gradient for attention to {label}" for kind, label in _ATTENDED.items()},
+    "gradient.all": "gradient for attention to all tokens",
+    **{
+        f"gradient_ratio.{kind}": f"gradient for attention to {label} / to all tokens"
+        for kind, label in _ATTENDED.items()
+    },
 }
-_ATTENDED = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "other": "other tokens"}
-LABELS |= {f"gradient.{kind}": f"gradient for attention to {label}" for kind, label in _ATTENDED.items()}
-LABELS["gradient.all"] = "gradient for attention to all tokens"
-LABELS |= {f"gradient_ratio.{kind}": f"{LABELS[f'gradient.{kind}']} / to all tokens" for kind in _ATTENDED}
 # What of surface patterns each statistic of heads is: the column, and whether of weights or norms.
 COLUMN_OF: dict[str, tuple[str, Of]] = {name: (name, "weights") for name in COLUMNS} | {"norms.sep": ("sep", "norms")}
 # Kinds of token that can be a sink of attention, and their statistics; a model's first token may be one of the others.
 SINKS = ("cls", "sep", "punctuation", "first")
-_NEIGHBOURS = ("previous", "next")
-_UNKNOWN = "the paper gives no such value"
-# A third of the layers, some at the same depth as the paper's, or one of them; quantities have these names.
+# Some layers of a model: a third, those at the same depth as the paper's, or one.
 Where = Third | Literal["layers_6_to_10", "last_layer"]
 _LABELS_OF: dict[str, str] = {
     **{third: f"the {third} third of layers" for third in THIRDS},
@@ -85,70 +72,52 @@ _LABELS_OF: dict[str, str] = {
 }
 # Heads of the model that the paper counts them in.
 _BERT_BASE = 144
-_ENDS: dict[Side, str] = {"above": "least", "below": "most"}
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of heads and layers, on all segments, or on all segments but one for each segment.
+    """Statistics of heads and layers, on all segments, or on each segment with a leading axis `segment`.
 
-    In shapes, `...` stands for `segment` if one segment is left out at a time, and for nothing otherwise.
-
-    heads: by statistic, [..., layer, head].
-    layers: by statistic, [..., layer]: the mean over the heads of a layer, but under the name `offset_heads` a number
-        of heads.
+    heads: by statistic, [..., layer, head]. layers: by statistic, [..., layer], means over the heads of a layer;
+        `offset_heads` is a number of heads.
     uniform: entropy of attention spread evenly over all tokens that a token can see, in nats, [..., layer], or None.
-    missing: the reason why a statistic is not known, by the statistic's name.
-    on_all: if segments are left out, the statistics on all segments, which select layers and heads; None otherwise.
+    missing: the reason why a statistic is not known, by the statistic's name; otherwise: the reason for all others.
     """
 
     heads: Mapping[str, np.ndarray]
     layers: Mapping[str, np.ndarray]
     uniform: np.ndarray | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
-    on_all: "Statistics | None" = None
-
-    @property
-    def whole(self) -> "Statistics":
-        return self.on_all or self
+    otherwise: str = "the paper gives no such value"
 
     def of_heads(self, name: str) -> np.ndarray:
-        """Return a statistic of each head, [layer, head], or [segment, layer, head] with a segment left out each time.
-
-        Raises `NoVerdictError` if the statistic is not known.
-        """
+        """Return a statistic of heads, [..., layer, head]. Raises `NoVerdictError` if it is not known."""
         return self._known(self.heads, name)
 
     def of_layers(self, name: str) -> np.ndarray:
-        """Return a statistic of each layer, [layer], or [segment, layer] with a segment left out each time.
-
-        Raises `NoVerdictError` if the statistic is not known.
-        """
+        """Return a statistic of layers, [..., layer]. Raises `NoVerdictError` if it is not known."""
         return self._known(self.layers, name)
 
-    def mean(self, name: str, where: Where) -> np.ndarray:
-        """Return the mean of a statistic over some layers: a number, or [segment] with a segment left out each time.
+    def ratio(self, above: str, below: str) -> np.ndarray:
+        """Return the ratio of two statistics of layers, [layer], or [segment, layer] numbers whose mean is the ratio.
 
-        where: a third of the layers, the layers at the depth of 6 to 10 of 12, or the last layer.
-        Raises `NoVerdictError` if the statistic is not known, or if the model has no layer at that depth.
+        A segment's number is linear in both statistics: ratio + (above - ratio * below) / mean of below.
         """
-        by_layer = self.of_layers(name)
-        layers = by_layer.shape[-1]
-        if where == "last_layer":
-            return by_layer[..., -1]
-        if where == "layers_6_to_10":
-            # Those whose middle lies from 5 / 12 to 10 / 12 of the depth, without floating-point errors.
-            chosen = [layer for layer in range(layers) if 10 * layers <= 12 * (2 * layer + 1) < 20 * layers]
-        else:
-            chosen = layers_of_third(where, layers)
-        if not chosen:
-            raise NoVerdictError("the model has no layer at that depth")
-        return by_layer[..., chosen].mean(axis=-1)
+        above, below = self.of_layers(above), self.of_layers(below)
+        if above.ndim == 1:
+            return above / below
+        mean = mean_of_known(below)
+        whole = mean_of_known(above) / mean
+        return whole + (above - whole * below) / mean
 
     def _known(self, values: Mapping[str, np.ndarray], name: str) -> np.ndarray:
         if name not in values:
-            raise NoVerdictError(self.missing.get(name, _UNKNOWN))
+            raise NoVerdictError(self.missing.get(name, self.otherwise))
         return values[name]
+
+
+# The numbers of single segments, [segment] or [segment, number], or of all segments together.
+Measure = Callable[[Statistics], np.ndarray]
 
 
 def limit_of(behaviour: Behaviour, uniform: np.ndarray | None) -> np.ndarray:
@@ -164,13 +133,12 @@ def limit_of(behaviour: Behaviour, uniform: np.ndarray | None) -> np.ndarray:
     return behaviour.above / behaviour.uniform * uniform
 
 
-def shows(behaviour: Behaviour, statistics: Statistics) -> np.ndarray:
-    """Return whether each head shows a behaviour: bool with the shape of the statistics of heads, [..., layer, head].
+def shows(behaviour: Behaviour, whole: Statistics) -> np.ndarray:
+    """Return whether each head shows a behaviour on all segments, [layer, head] bool.
 
-    The leading axis is `segment` if segments are left out one at a time, and absent otherwise. Raises `NoVerdictError`
-    if the statistic of the behaviour is not known.
+    Raises `NoVerdictError` if the statistic of the behaviour is not known.
     """
-    return statistics.of_heads(behaviour.statistic) > limit_of(behaviour, statistics.uniform)[..., None]
+    return whole.of_heads(behaviour.statistic) > limit_of(behaviour, whole.uniform)[..., None]
 
 
 def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndarray:
@@ -196,7 +164,10 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
     missing = {"norms.sep": "norms were not read (clustering.of, divided_by)"} if surface.norms is None else {}
     missing |= _missing(heads)
     heads = {name: values for name, values in heads.items() if name not in missing}
-    layers = by_layer(heads, published)
+    layers = {name: values.mean(axis=-1) for name, values in heads.items()}
+    if "offset_heads" not in missing:
+        rules = [rule for rule in published.behaviours if rule.statistic in ("previous", "next")]
+        layers["offset_heads"] = np.any([shows(rule, Statistics(heads, {})) for rule in rules], axis=0).sum(axis=-1)
     for index, kind in enumerate(ATTENDED):
         name = f"gradient.{kind}"
         if gradients is None or np.isnan(gradients.values[..., index]).any():
@@ -210,11 +181,18 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
 
 
 def published_statistics(published: Clark2019) -> Statistics:
-    """Return the paper's statistics: means by layer read off its figures, and counts of heads in its text."""
+    """Return the paper's statistics: means by layer read off its figures, and counts of heads in its text.
+
+    A statistic of heads is known if the figures show all heads that the text counts; other heads are 0.
+    """
     layers = {name: np.array(values) for name, values in published.digitised.by_layer.items()}
-    listed = [layer for value in published.surface if value.heads is not None for layer in value.layers]
-    layers["offset_heads"] = np.bincount(listed, minlength=published.layers + 1)[1:]
-    return Statistics({}, layers)
+    counted, heads = [value for value in published.surface if value.heads is not None], {}
+    offset_heads = np.bincount([layer for value in counted for layer in value.layers], minlength=published.layers + 1)
+    for value in counted:
+        if len(shown := published.digitised.heads_over_half.get(value.statistic, {})) >= value.heads:
+            heads[value.statistic] = np.zeros((published.layers, _BERT_BASE // published.layers))
+            heads[value.statistic][[layer - 1 for layer in shown], 0] = list(shown.values())
+    return Statistics(heads, layers | {"offset_heads": offset_heads[1:]})
 
 
 def sink_of(whole: Statistics, layer: int) -> str:
@@ -224,20 +202,6 @@ def sink_of(whole: Statistics, layer: int) -> str:
     """
     # Equal but for floating-point errors where the first token is [CLS]; of equal ones, the earlier counts.
     return max((name for name in SINKS if name in whole.layers), key=lambda name: round(whole.layers[name][layer], 6))
-
-
-def by_layer(heads: Mapping[str, np.ndarray], published: Clark2019) -> dict[str, np.ndarray]:
-    """Return statistics by layer, [..., layer]: means over heads, and `offset_heads`.
-
-    heads: by statistic, [..., layer, head]; the leading axis is `segment` or absent.
-    `offset_heads` is the number of heads that look at the previous or the next token.
-    """
-    layers = {name: values.mean(axis=-1) for name, values in heads.items()}
-    if all(name in heads for name in _NEIGHBOURS):
-        rules = [rule for rule in published.behaviours if rule.statistic in _NEIGHBOURS]
-        statistics = Statistics(heads, {})
-        layers["offset_heads"] = np.any([shows(rule, statistics) for rule in rules], axis=0).sum(axis=-1)
-    return layers
 
 
 def _why_no_gradients(gradients: Gradients | None, kind: str) -> str:
@@ -264,68 +228,66 @@ def _missing(heads: Mapping[str, np.ndarray]) -> dict[str, str]:
 class Heads(Quantities):
     """Quantities of a model on a text. A method raises `NoVerdictError` if a statistic for the method is not known.
 
-    whole: statistics on all segments.
-    without: statistics on all segments but one, for each segment; None if no intervals are wanted.
+    whole: statistics on all segments. segments: statistics on each segment; None if no intervals are wanted.
     """
 
     about: ClassVar[str] = "text"
     unit: ClassVar[str] = "n_segments"
     absent: ClassVar[str] = "the model reads no text"
     whole: Statistics | None = None
-    without: Statistics | None = None
+    segments: Statistics | None = None
 
-    def measured(self, measure: Measure) -> Measured:
+    def __post_init__(self) -> None:
         if self.whole is None:
-            return super().measured(measure)
-        value = float(measure(self.whole))
-        try:
-            if self.without is not None:
-                return measured_by(measure, self.whole, self.without, "segments")
-        except NoVerdictError:  # Gradients of single segments are not stored.
-            pass
-        return Measured(value)
+            object.__setattr__(self, "whole", Statistics({}, {}, otherwise=self.otherwise))
 
-    def counted_early(self, name: str, label: str, by_layer: Measure) -> Quantity:
+    def measured(self, measure: Measure, rank: int = 1) -> Measured:
+        """Return a quantity with its interval over segments, or its value alone if single segments are not known.
+
+        measure: a function from `Statistics` to the quantity, or to several numbers, of which the `rank`-th largest is
+            taken (`Measured.by`).
+        """
+        values = sorted(np.atleast_1d(measure(self.whole)), reverse=True)
+        if self.segments is not None:
+            with suppress(NoVerdictError):
+                own = measure(self.segments)
+                return Measured.by(*map(Evidence, own.reshape(len(own), -1).T), over="segments", rank=rank)
+        return Measured(float(values[rank - 1 if rank > 0 else rank]))
+
+    def asked(self, name: str, label: str, measure: Measure, unit: str = "", rank: int = 1) -> Quantity:
+        return self.quantity(name, label, self.measured(measure, rank), unit)
+
+    def over_layers(self, statistic: str, layers: Sequence[int]) -> Measured:
+        return self.measured(lambda it: it.of_layers(statistic)[..., layers].mean(axis=-1))
+
+    def counted_early(self, name: str, label: str, by_layer: np.ndarray) -> Quantity:
         """Return the number of heads in the first third of the layers less that in the last third, beyond chance.
 
-        name: name under which the quantity is stored.
-        label: what is counted, in words.
-        by_layer: a function from `Statistics` to the number of heads in each layer, [layer].
+        name: name under which the quantity is stored. label: what is counted, in words.
+        by_layer: number of heads in each layer, [layer].
 
         The mean under permutations of the layers is subtracted, and the permutations give the interval. The paper's own
         numbers are not tested.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
+        first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
 
         def less(numbers: np.ndarray) -> np.ndarray:
-            counted = Statistics({}, {name: numbers})
-            return counted.mean(name, "first") - counted.mean(name, "last")
+            return numbers[..., first].mean(axis=-1) - numbers[..., last].mean(axis=-1)
 
-        if self.whole is None:
-            raise NoVerdictError(self.otherwise)
-        numbers = by_layer(self.whole)
-        # The paper's own numbers are not tested.
-        if self.without is None:
-            return Quantity(label, Measured(float(less(numbers))))
-        found = beside_permuted_layers(label, less, numbers)
-        self.by_name[f"layers.{name}.first.less_last"] = found.measured
-        return found
+        if self.segments is None:
+            return Quantity(label, Measured(float(less(by_layer))))
+        found = beside_permuted_layers(label, less, by_layer)
+        return self.quantity(f"layers.{name}.first.less_last", found.label, found.measured)
 
     def largest(self, statistic: str, number: int) -> Quantity:
         """Return the largest value that a statistic reaches in at least `number` of 144 heads, BERT-base's number.
 
-        In a model with another number of heads, the share of heads is the same, rounded up. statistic: a key of
-        `LABELS`.
+        In a model with another number of heads, the share of heads is the same, rounded up.
         """
-
-        def measure(statistics: Statistics) -> np.ndarray:
-            if not statistics.heads:
-                return self._shown(statistic, number)
-            return _of_all_heads(statistics, statistic)
-
-        label = f"{LABELS[statistic]} in as many heads as {number} of {_BERT_BASE}, at least"
-        ranked = Ranked(measure, lambda heads: math.ceil(heads * number / _BERT_BASE))
-        return self.quantity(f"heads.{statistic}.largest_{number}", label, ranked)
+        rank = math.ceil(self.whole.of_heads(statistic).size * number / _BERT_BASE)
+        label = f"in as many heads as {number} of {_BERT_BASE}, at least"
+        return self._of_rank(f"largest_{number}", statistic, label, rank)
 
     def in_more_than(self, percent: float, statistic: str, side: Side) -> Quantity:
         """Return the value of a statistic that more than `percent` percent of the heads reach, or do not exceed.
@@ -333,60 +295,50 @@ class Heads(Quantities):
         side: "above" for the largest value that more than `percent` percent of the heads reach; "below" for the
             smallest value that more than `percent` percent do not exceed.
         """
-        sign = 1 if side == "above" else -1
-        label = f"{LABELS[statistic]} in more than {percent:g} percent of the heads, at {_ENDS[side]}"
-        ranked = Ranked(
-            lambda heads: _of_all_heads(heads, statistic), lambda heads: sign * (math.floor(heads * percent / 100) + 1)
-        )
-        return self.quantity(f"heads.{statistic}.{side}.{percent:g}_percent", label, ranked)
+        sign, end = (1, "least") if side == "above" else (-1, "most")
+        rank = sign * (math.floor(self.whole.of_heads(statistic).size * percent / 100) + 1)
+        label = f"in more than {percent:g} percent of the heads, at {end}"
+        return self._of_rank(f"{side}.{percent:g}_percent", statistic, label, rank)
 
-    def mean(self, statistic: str, where: Where) -> Quantity:
-        return self._layers(statistic, where, "", "", lambda heads: heads.mean(statistic, where))
+    def _of_rank(self, name: str, statistic: str, label: str, rank: int) -> Quantity:
+        def of_all_heads(statistics: Statistics) -> np.ndarray:
+            values = statistics.of_heads(statistic)
+            return values.reshape(*values.shape[:-2], -1)
 
-    def mean_less_third(self, statistic: str, third: Third, other: Third) -> Quantity:
+        label = f"{LABELS[statistic]} {label}"
+        return self.asked(f"heads.{statistic}.{name}", label, of_all_heads, rank=rank)
+
+    def mean(
+        self, statistic: str, where: Where, *, less_third: Third | None = None, less_statistic: str | None = None
+    ) -> Quantity:
+        """Return the mean of a statistic over some layers, less its mean in another third, or another statistic's."""
+        depth = self.whole.of_layers(statistic).shape[-1]
+        name, label = f"layers.{statistic}.{where}", f"mean {LABELS[statistic]} in {_LABELS_OF[where]}"
+        means = [(statistic, layers_at(where, depth))]
+        if less_third:
+            name, label = f"{name}.less_{less_third}", f"{label} less that in the {less_third} third"
+            means.append((statistic, layers_at(less_third, depth)))
+        if less_statistic:
+            name, label = f"{name}.less_{less_statistic}", f"{label} less {LABELS[less_statistic]}"
+            means.append((less_statistic, layers_at(where, depth)))
+
         def measure(statistics: Statistics) -> np.ndarray:
-            return statistics.mean(statistic, third) - statistics.mean(statistic, other)
+            own, *others = (statistics.of_layers(of)[..., layers].mean(axis=-1) for of, layers in means)
+            return own - sum(others)
 
-        return self._layers(statistic, third, f".less_{other}", f" less that in the {other} third", measure)
-
-    def mean_less_statistic(self, statistic: str, where: Where, other: str) -> Quantity:
-        """Return the mean of a statistic over some layers, less the mean of the statistic `other` over the same layers.
-
-        where: a third of the layers, the layers at the depth of 6 to 10 of 12, or the last layer.
-        """
-
-        def measure(statistics: Statistics) -> np.ndarray:
-            return statistics.mean(statistic, where) - statistics.mean(other, where)
-
-        return self._layers(statistic, where, f".less_{other}", f" less {LABELS[other]}", measure)
-
-    def last_layer_less_others(self, statistic: str) -> Quantity:
-        """Return the mean of a statistic in the last layer, less the largest mean in any other layer."""
-
-        def differences(statistics: Statistics) -> np.ndarray:
-            by_layer = statistics.of_layers(statistic)
-            if by_layer.shape[-1] < 2:
-                raise NoVerdictError("the model has one layer")
-            return by_layer[..., -1:] - by_layer[..., :-1]
-
-        less = " less the largest of another layer"
-        return self._layers(statistic, "last_layer", ".less_largest_other", less, Ranked(differences, -1))
-
-    def _layers(self, statistic: str, where: Where, name: str, less: str, measure: Measure) -> Quantity:
-        label = f"mean {LABELS[statistic]} in {_LABELS_OF[where]}"
-        unit = "nats" if statistic.startswith("entropy") else ""
-        return self.quantity(f"layers.{statistic}.{where}{name}", label + less, measure, unit)
-
-    def _shown(self, statistic: str, number: int) -> np.ndarray:
-        shown = self.published.digitised.heads_over_half.get(statistic, {})
-        if len(shown) < number:
-            raise NoVerdictError("the released figures show fewer heads above a half")
-        return np.array([*shown.values(), *[0.0] * (_BERT_BASE - len(shown))])
+        return self.asked(name, label, measure, "nats" if statistic.startswith("entropy") else "")
 
 
-def _of_all_heads(statistics: Statistics, name: str) -> np.ndarray:
-    values = statistics.of_heads(name)
-    return values.reshape(*values.shape[:-2], -1)
+def layers_at(where: Where, depth: int) -> list[int]:
+    """Return the layers, from 0, at a place in a model of `depth` layers. Raises `NoVerdictError` without any."""
+    if where == "last_layer":
+        return [depth - 1]
+    if where != "layers_6_to_10":
+        return layers_of_third(where, depth)
+    # Those whose middle lies from 5 / 12 to 10 / 12 of the depth, without floating-point errors.
+    if chosen := [layer for layer in range(depth) if 10 * depth <= 12 * (2 * layer + 1) < 20 * depth]:
+        return chosen
+    raise NoVerdictError("the model has no layer at that depth")
 
 
 LayerTest = Mapping[str, float | int | None]
@@ -401,10 +353,8 @@ def collect_all(
 ) -> dict[Key, Heads]:
     """Return the quantities of every model on every task of text, in the order of `surfaces`.
 
-    surfaces: paths of surface patterns, by model and task.
-    gradients: paths of gradients; a model without gradients is absent.
-    fits: paths of files on the projection of heads, with the result of `projection.layer_test`.
-    divergences: paths of divergences between heads.
+    All paths are by model and task. surfaces: of surface patterns. gradients: a model without gradients is absent.
+    fits: of the projection of heads, with the result of `projection.layer_test`. divergences: between heads.
     """
     return {
         key: collect_quantities(
@@ -427,13 +377,11 @@ def collect_quantities(
 ) -> Heads:
     """Return the quantities of a model on a task.
 
-    surface: attention patterns on at least one segment.
-    gradients: None if gradients were not measured; quantities of gradients have no intervals.
+    surface: attention patterns on at least one segment. gradients: None if gradients were not measured.
     layers: the result of `projection.layer_test`, or None.
     divergences: divergence of any two heads in nats per row of attention, [head, head], or None.
     """
-    whole = whole_statistics(surface, gradients, published)
-    segments, measured, missing = len(surface.length), {}, {}
+    whole, measured, missing = whole_statistics(surface, gradients, published), {}, {}
     if layers is not None and layers["difference"] is not None:
         measured["divergence.within_less_between"] = _permuted(layers)
         measured |= {f"divergence.{name}": Measured(layers[name]) for name in ("within", "between")}
@@ -444,10 +392,11 @@ def collect_quantities(
         measured["divergence.of_behaviours"] = alike_beyond_layers(divergences, marked)
     except NoVerdictError as error:
         missing["divergence.of_behaviours"] = str(error)
-    measured["n_segments"] = Measured(segments)
-    without = _without_each(surface, whole, published) if segments > 1 else None
-    heads = Heads(measured, missing=missing, published=published, whole=whole, without=without)
-    return _with_values(heads)
+    measured["n_segments"] = Measured(len(surface.length))
+    heads = {name: surface.column(*COLUMN_OF[name]).astype(float) for name in whole.heads}
+    layers_of_segments = {name: values.mean(axis=-1) for name, values in heads.items()}
+    segments = Statistics(heads, layers_of_segments, surface.uniform.astype(float), whole.missing)
+    return _with_values(Heads(measured, missing=missing, published=published, whole=whole, segments=segments))
 
 
 def published_quantities(published: Clark2019) -> Heads:
@@ -456,35 +405,24 @@ def published_quantities(published: Clark2019) -> Heads:
 
 
 def _with_values(heads: Heads) -> Heads:
-    for name, measure in _measures(heads.published, heads.whole):
-        with suppress(NoVerdictError):
-            heads.quantity(name, name, measure)
-    return heads
-
-
-def _measures(published: Clark2019, whole: Statistics) -> Iterator[tuple[str, Measure]]:
+    whole, published, values = heads.whole, heads.published, heads.by_name
     depth = len(next(iter(whole.layers.values())))
     for name in whole.layers:
-        yield from ((f"layer.{name}.{layer + 1}", _of_layers(name, [layer])) for layer in range(depth))
-        yield from ((f"third.{name}.{third}", lambda heads, of=(name, third): heads.mean(*of)) for third in THIRDS)
+        values |= {f"layer.{name}.{layer + 1}": heads.over_layers(name, [layer]) for layer in range(depth)}
+        thirds = THIRDS if depth >= len(THIRDS) else ()
+        values |= {f"third.{name}.{third}": heads.over_layers(name, layers_of_third(third, depth)) for third in thirds}
     for value in published.surface:
         if value.heads is not None and value.statistic in whole.heads:
-            yield f"heads.{value.statistic}.above_{value.above:g}", _count_of(value.statistic, value.above)
+            count = (whole.heads[value.statistic] > value.above).sum()
+            values[f"heads.{value.statistic}.above_{value.above:g}"] = Measured(float(count))
         if value.layers and value.heads is None and value.statistic in whole.layers and depth == published.layers:
-            yield f"surface.{value.id}", _of_layers(value.statistic, [layer - 1 for layer in value.layers])
+            layers = [layer - 1 for layer in value.layers]
+            values[f"surface.{value.id}"] = heads.over_layers(value.statistic, layers)
     if whole.uniform is not None:
-        yield "uniform", lambda statistics: statistics.uniform.mean(axis=-1)
-        for layer in range(depth):
-            kind = sink_of(whole, layer)
-            yield f"sink.{layer + 1}.{kind}", _of_layers(kind, [layer])
-
-
-def _of_layers(name: str, some: list[int]) -> Measure:
-    return lambda heads: heads.of_layers(name)[..., some].mean(axis=-1)
-
-
-def _count_of(name: str, above: float) -> Measure:
-    return lambda statistics: (statistics.of_heads(name) > above).sum(axis=(-2, -1))
+        values["uniform"] = heads.measured(lambda it: it.uniform.mean(axis=-1))
+        sinks = {layer: sink_of(whole, layer) for layer in range(depth)}
+        values |= {f"sink.{layer + 1}.{kind}": heads.over_layers(kind, [layer]) for layer, kind in sinks.items()}
+    return heads
 
 
 def _permuted(layers: LayerTest) -> Measured:
@@ -524,16 +462,3 @@ def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> M
     between = divergences.sum() / 2 - total("") - within
     own, *chance = within / alike - between / others
     return Measured.beyond_chance(float(own), np.array(chance))
-
-
-def _without_each(surface: Surface, whole: Statistics, published: Clark2019) -> Statistics:
-    """Return the statistics on all segments but one, for each segment: [segment, layer, head] or [segment, layer]."""
-
-    def others(values: np.ndarray) -> np.ndarray:
-        known = ~np.isnan(values)
-        values = np.nan_to_num(values.astype(float))
-        # Where no other segment has the pattern, nothing can be said without this one.
-        return (values.sum(axis=0) - values) / np.maximum(known.sum(axis=0) - known, 1)
-
-    heads = {name: others(surface.column(*COLUMN_OF[name])) for name in whole.heads}
-    return Statistics(heads, by_layer(heads, published), others(surface.uniform), on_all=whole)

@@ -7,12 +7,14 @@ of heads that behave similarly are (a picture) is decided by no claim. That atte
 authors "speculate", and asked by norms.
 """
 
+from functools import partial
+
 import numpy as np
 
 from headtypes.papers.claims import Claims
 from headtypes.papers.clark2019.claims.quantities_of_texts import LABELS, Heads, Statistics, limit_of, shows
 from headtypes.papers.clark2019.published import Behaviour
-from headtypes.papers.quantities import HOLDS, NoVerdictError, Ranked
+from headtypes.papers.quantities import HOLDS, NoVerdictError
 
 of_surface, of_layers = Claims(Heads.about), Claims(Heads.about)
 section_3_1 = of_surface.at("section 3.1")
@@ -64,7 +66,7 @@ section_3_1(
         "beyond permutations of the layers"
     ),
     ask=lambda heads: heads.counted_early(
-        "offset_heads", LABELS["offset_heads"], lambda statistics: statistics.of_layers("offset_heads")
+        "offset_heads", LABELS["offset_heads"], heads.whole.of_layers("offset_heads")
     ).above(0),
 )
 
@@ -73,7 +75,7 @@ figure_2(
     text="Early heads attend to [CLS] more than middle and deep ones do.",
     wording="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
     limit="early are the first third of the layers, in which the mean is above that of either other third",
-    ask=lambda heads: [heads.mean_less_third("cls", "first", other).above(0) for other in ("middle", "last")],
+    ask=lambda heads: [heads.mean("cls", "first", less_third=other).above(0) for other in ("middle", "last")],
 )
 
 figure_2(
@@ -95,7 +97,7 @@ figure_2(
     ),
 )
 def _(heads: Heads):
-    more = [heads.mean_less_third("sep", "middle", other).above(0) for other in ("first", "last")]
+    more = [heads.mean("sep", "middle", less_third=other).above(0) for other in ("first", "last")]
     return [heads.mean("sep", "middle").above(HIGH), *more]
 
 
@@ -104,7 +106,7 @@ figure_2(
     text="Deep heads attend to periods and commas more than early and middle ones do.",
     wording="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
     limit="deep are the last third of the layers, in which the mean is above that of either other third",
-    ask=lambda heads: [heads.mean_less_third("punctuation", "last", other).above(0) for other in ("first", "middle")],
+    ask=lambda heads: [heads.mean("punctuation", "last", less_third=other).above(0) for other in ("first", "middle")],
 )
 
 figure_2(
@@ -136,7 +138,7 @@ def _(heads: Heads):
         raise NoVerdictError(f"heads are not shown to look at [SEP]: {looked_at.quantity} is {looked_at.measured}")
     return [
         heads.mean("sep_to_sep", "middle").above(0.9),
-        heads.mean_less_statistic("sep_to_sep", "middle", "other_to_sep").above(0),
+        heads.mean("sep_to_sep", "middle", less_statistic="other_to_sep").above(0),
     ]
 
 
@@ -153,8 +155,8 @@ def _(heads: Heads):
     ),
 )
 def _(heads: Heads):
-    where = f"mean over layers with {LABELS['sep']} above {HIGH:g}"
-    return heads.quantity("ratio.gradient.sep.to.gradient.all", f"{_RATIO}, {where}", _ratio_where_high).below(0.5)
+    label = f"{_RATIO}, mean over layers with {LABELS['sep']} above {HIGH:g}"
+    return heads.asked("ratio.gradient.sep.to.gradient.all", label, partial(_ratio_where_high, heads)).below(0.5)
 
 
 @of_surface(
@@ -172,12 +174,9 @@ def _(heads: Heads):
     ),
 )
 def _(heads: Heads):
-    def measure(statistics: Statistics):
-        ratios = statistics.of_layers("norms.sep") / statistics.of_layers("sep")
-        return ratios[..., _is_high(statistics)].mean(axis=-1)
-
     label = f"{LABELS['norms.sep']} divided by that by weights, mean over layers with {LABELS['sep']} above {HIGH:g}"
-    return heads.quantity("ratio.norms.sep.to.sep", label, measure).below(0.5)
+    measure = partial(_ratio_where_high, heads, above="norms.sep", below="sep")
+    return heads.asked("ratio.norms.sep.to.sep", label, measure).below(0.5)
 
 
 @figure_3(
@@ -193,14 +192,16 @@ def _(heads: Heads):
     ),
 )
 def _(heads: Heads):
+    first = int(_is_high(heads).argmax())
+    if first == 0:
+        raise NoVerdictError(f"{LABELS['sep']} is above {HIGH:g} from the first layer on")
+
     def measure(statistics: Statistics):
-        first = int(_is_high(statistics).argmax())
-        if first == 0:
-            raise NoVerdictError(f"{LABELS['sep']} is above {HIGH:g} from the first layer on")
-        return _ratios(statistics)[..., :first].mean(axis=-1) - _ratio_where_high(statistics)
+        before = statistics.ratio("gradient.sep", "gradient.all")[..., :first].mean(axis=-1)
+        return before - _ratio_where_high(heads, statistics)
 
     label = f"{_RATIO}, mean over layers before {LABELS['sep']} is above {HIGH:g} less that where it is"
-    return heads.quantity("ratio.gradient.sep.before_less_after", label, measure).above(0)
+    return heads.asked("ratio.gradient.sep.before_less_after", label, measure).above(0)
 
 
 @figure_4(
@@ -215,7 +216,7 @@ def _(heads: Heads):
         return statistics.of_heads("entropy")[..., 0, :] - limits[..., :1]
 
     label = f"{LABELS['entropy']} of the broadest head of the first layer less the limit of broad heads"
-    return heads.quantity("broadest.first_layer", label, Ranked(measure, 1), "nats").above(0)
+    return heads.asked("broadest.first_layer", label, measure, "nats").above(0)
 
 
 @figure_4(
@@ -228,9 +229,7 @@ def _(heads: Heads):
     ),
 )
 def _(heads: Heads):
-    def by_layer(statistics: Statistics):
-        return shows(_broad(heads), statistics).sum(axis=-1)
-
+    by_layer = shows(_broad(heads), heads.whole).sum(axis=-1)
     return heads.counted_early("broad_heads", "broad heads", by_layer).above(0)
 
 
@@ -241,13 +240,12 @@ def _(heads: Heads):
     limit="the paper's 10 percent, as the mean over the heads that the released notebook calls broad",
 )
 def _(heads: Heads):
-    def measure(statistics: Statistics):
-        chosen = shows(_broad(heads), statistics.whole)
-        if not chosen.any():
-            raise NoVerdictError("there are no broad heads")
-        return statistics.of_heads("peak")[..., chosen].mean(axis=-1)
-
-    return heads.quantity("behaviour.broad.peak", f"mean {LABELS['peak']} of broad heads", measure).below(0.1)
+    broad = shows(_broad(heads), heads.whole)
+    if not broad.any():
+        raise NoVerdictError("there are no broad heads")
+    label = f"mean {LABELS['peak']} of broad heads"
+    measured = heads.measured(lambda it: it.of_heads("peak")[..., broad].mean(axis=-1))
+    return heads.quantity("behaviour.broad.peak", label, measured).below(0.1)
 
 
 @section_3_3(
@@ -263,15 +261,21 @@ def _(heads: Heads):
     ),
 )
 def _(heads: Heads):
-    def measure(statistics: Statistics):
+    def less_broad(statistics: Statistics):
         limits = limit_of(_broad(heads), statistics.uniform)
         return statistics.of_layers("entropy_cls")[..., -1] - limits[..., -1]
 
-    label = f"mean {LABELS['entropy_cls']} in the last layer less the limit of broad heads"
+    def less_others(statistics: Statistics):
+        by_layer = statistics.of_layers("entropy_cls")
+        if by_layer.shape[-1] < 2:
+            raise NoVerdictError("the model has one layer")
+        return by_layer[..., -1:] - by_layer[..., :-1]
+
+    name, label = "layers.entropy_cls.last_layer.less", f"mean {LABELS['entropy_cls']} in the last layer less the"
     return [
-        heads.quantity("layers.entropy_cls.last_layer.less_broad", label, measure, "nats").above(0),
-        heads.last_layer_less_others("entropy_cls").above(0),
-        heads.mean_less_statistic("entropy_cls", "last_layer", "entropy").above(0),
+        heads.asked(f"{name}_broad", f"{label} limit of broad heads", less_broad, "nats").above(0),
+        heads.asked(f"{name}_largest_other", f"{label} largest of another layer", less_others, "nats", -1).above(0),
+        heads.mean("entropy_cls", "last_layer", less_statistic="entropy").above(0),
     ]
 
 
@@ -282,16 +286,12 @@ def _(heads: Heads):
     limit="no number is given; very close is within a tenth of that from all tokens, and most are more than half",
 )
 def _(heads: Heads):
-    def off(statistics: Statistics):
-        return statistics.of_layers("entropy_cls") / statistics.of_layers("entropy") - 1
-
-    def measure(statistics: Statistics):
-        # With its sign on all segments, so that it is smooth near nothing.
-        return np.sign(off(statistics.whole)) * off(statistics)
-
+    of = "entropy_cls", "entropy"
+    # With its sign on all segments, so that it is smooth near nothing.
+    sign = np.sign(heads.whole.ratio(*of) - 1)
     label = "mean entropy from [CLS] beside that from all tokens, what they differ by in more than half of the layers"
-    ranked = Ranked(measure, lambda layers: -(layers // 2 + 1))
-    return heads.quantity("layers.entropy_cls.beside_entropy", f"{label}, at most, as a share", ranked).below(0.1)
+    most = heads.measured(lambda it: sign * (it.ratio(*of) - 1), -(len(sign) // 2 + 1))
+    return heads.quantity("layers.entropy_cls.beside_entropy", f"{label}, at most, as a share", most).below(0.1)
 
 
 @of_layers(
@@ -325,20 +325,17 @@ def _(heads: Heads):
     return heads.quantity("divergence.of_behaviours", label, unit="nats").below(0)
 
 
-def _ratios(statistics: Statistics) -> np.ndarray:
-    return statistics.of_layers("gradient.sep") / statistics.of_layers("gradient.all")
-
-
-def _is_high(statistics: Statistics) -> np.ndarray:
-    high = statistics.whole.of_layers("sep") > HIGH
+def _is_high(heads: Heads) -> np.ndarray:
+    high = heads.whole.of_layers("sep") > HIGH
     if not high.any():
         raise NoVerdictError(f"in no layer is {LABELS['sep']} above {HIGH:g}")
     return high
 
 
-def _ratio_where_high(statistics: Statistics) -> np.ndarray:
-    ratios = _ratios(statistics)
-    return ratios[..., _is_high(statistics)].mean(axis=-1)
+def _ratio_where_high(
+    heads: Heads, statistics: Statistics, above: str = "gradient.sep", below: str = "gradient.all"
+) -> np.ndarray:
+    return statistics.ratio(above, below)[..., _is_high(heads)].mean(axis=-1)
 
 
 def _broad(heads: Heads) -> Behaviour:
