@@ -20,7 +20,6 @@ include: "rules/models.smk"  # models, found once and recorded
 include: "rules/tasks.smk"  # data, found once and recorded; samples and questions
 include: "rules/training.smk"  # models fine-tuned from others, where the config says so
 include: "rules/analyses.smk"  # what analyses read and measure, as their stages declare it
-include: "rules/features.smk"  # how far, and at which tokens, each head looks
 include: "rules/own.smk"  # analyses of your own, each one file that the config names
 include: "rules/detectors.smk"  # which heads attend by position, or to tokens that have stood before
 include: "rules/types.smk"  # types of heads and their stability
@@ -30,6 +29,7 @@ include: "rules/papers.smk"  # tables and figures of each paper, and its values 
 include: "rules/compared_types.smk"  # every type of the first paper in every analysis, beside random heads
 include: "rules/summary.smk"  # one page of all results, to be read first
 include: "rules/atlas.smk"  # a page with every head of a model
+include: "rules/targets.smk"  # parts of all this that can be asked for by name
 
 
 page = folder_of_results() / "index.html"

@@ -4,10 +4,10 @@
 ANSWERED = {
     "model": models.RECORD.path,
     "partition": types.PARTITION.path,
-    "questions": of(data.QUESTIONS.path, plan.partition),
-    "windows": of(data.WINDOWS.path, plan.partition),
+    "questions": path_of(data.QUESTIONS.path, plan.partition),
+    "windows": path_of(data.WINDOWS.path, plan.partition),
     # Where the condition replaces a head's output by its mean.
-    "head_outputs": of(
+    "head_outputs": path_of(
         ablation.OUTPUTS.path,
         lambda condition, **by: plan.needs_head_outputs(plan.reading(condition)[0]) and plan.partition(**by),
     ),
@@ -37,7 +37,9 @@ rule evaluate_condition:
 
 rule measure_intervals:
     input:
-        **keyed(ablation.measure_intervals, scores=each(ablation.SCORES.path, plan.ablations_of, "name")),
+        **inputs_by_key(
+            ablation.measure_intervals, scores=paths_by_key(ablation.SCORES.path, plan.ablations_of, "name")
+        ),
     output:
         intervals=ablation.INTERVALS.path,
         differences=ablation.DIFFERENCES.path,
@@ -78,12 +80,12 @@ rule evaluate_controls:
 
 rule plot_controls:
     input:
-        **keyed(
+        **inputs_by_key(
             ablation.plot_controls,
-            controls=each(ablation.CONTROLS.path, plan.controlled_of, "name"),
-            scores=each(ablation.SCORES.path, plan.controlled_of, "name"),
+            controls=paths_by_key(ablation.CONTROLS.path, plan.controlled_of, "name"),
+            scores=paths_by_key(ablation.SCORES.path, plan.controlled_of, "name"),
         ),
-        baseline=of(ablation.SCORES.path, plan.baseline),
+        baseline=path_of(ablation.SCORES.path, plan.baseline),
         partition=types.PARTITION.path,
     output:
         **figure("results/controls/{model}/{partition}", "controls", "controls", "types beside random heads"),
@@ -103,11 +105,16 @@ rule plot_controls:
 
 rule measure_costs:
     input:
-        **keyed(
+        **inputs_by_key(
             company.measure_costs,
-            partitions=each(types.PARTITION.path, plan.partitions_of, "name"),
-            **{file.name: each(file.path, partial(plan.files_of, it), "task") for it in NUMBERED for file in it.files},
-            own=each(own.VALUES.path, plan.own_analyses_of),
+            partitions=paths_by_key(types.PARTITION.path, plan.partitions_of, "name"),
+            **{
+                file.name: paths_by_key(file.path, partial(plan.files_of, it), "task")
+                for it in ANALYSES
+                if it.per_head and it.name != "company"
+                for file in it.files
+            },
+            own=paths_by_key(own.VALUES.path, plan.own_analyses_of),
         ),
         sets=company.SETS.path,
     output:
@@ -126,8 +133,3 @@ rule measure_costs:
         **identity(company.measure_costs),
     script:
         CALL
-
-
-rule ablation:
-    input:
-        files_of(plan, [*ablation.ABLATION.results, *company.COMPANY.results]),

@@ -1,7 +1,7 @@
 # What analyses read of a model and measure, where their stages say what a job reads.
 
 
-def path_of(read):
+def what_is_read(read):
     """The path of what a stage reads: of a result, or by a function for each job."""
     return read.path if isinstance(read, Result) else lambda wildcards: read(plan, **wildcards)
 
@@ -19,7 +19,7 @@ for stage in STAGES.values():
             name:
                 stage.name
             input:
-                **{name: path_of(read) for name, read in stage.named_inputs.items()},
+                **{name: what_is_read(read) for name, read in stage.named_inputs.items()},
             output:
                 **{result.name: result.path for result in made},
             log:

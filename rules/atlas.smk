@@ -10,10 +10,13 @@ ATLAS_PARTS = [
 
 rule write_atlas:
     input:
-        **keyed(
+        **inputs_by_key(
             atlas.write_atlas,
-            **{kind: each(file.path, partial(atlas.results_of, plan, kind)) for kind, file in atlas.SHOWN.items()},
-            maps=each(distances.FEW_SAMPLES.path, partial(atlas.tasks_with_maps, plan), "task"),
+            **{
+                kind: paths_by_key(file.path, partial(atlas.results_of, plan, kind))
+                for kind, file in atlas.SHOWN.items()
+            },
+            maps=paths_by_key(distances.FEW_SAMPLES.path, partial(atlas.tasks_with_maps, plan), "task"),
         ),
         model=models.RECORD.path,
         parts=ATLAS_PARTS,
@@ -31,8 +34,3 @@ rule write_atlas:
         **identity(atlas.write_atlas),
     script:
         CALL
-
-
-rule atlas:
-    input:
-        expand(atlas.PAGE.path, model=atlas.models(plan)),

@@ -76,8 +76,6 @@ if plan.left_out_conditions and workflow.is_main_process:
     )
 
 
-# The analyses whose columns of heads stand beside what heads cost.
-NUMBERED = [it for it in ANALYSES if it.per_head and it.name != "company"]
 # The environment of every rule that runs a script, with --sdm conda.
 ENVIRONMENT = "../envs/headtypes.yaml"
 # The script of every rule: it calls the function that the rule's stage names.
@@ -87,7 +85,6 @@ CALL = "../workflow_scripts/call.py"
 def identity(stage, files=None):
     """Return the `params` of a stage's rule, as a dict by which Snakemake sees that a job has to run again.
 
-    stage: declaration of the rule (`core.stage.Stage`).
     files: function from wildcards to the files that the rule reads and no job makes; None if there are none.
 
     The dict has these keys. Snakemake calls each value but `calls` as a function, for each job.
@@ -128,8 +125,6 @@ def identity(stage, files=None):
 def needs(stage):
     """Return the `resources` of a stage's rule: memory in MB, time in minutes, which grow with every attempt, and GPUs.
 
-    stage: declaration of the rule (`core.stage.Stage`).
-
     A job that runs no model asks for no GPU and no kind of GPU, which Slurm would read as one GPU. All other jobs ask
     for the GPUs of `default-resources`, unless the weights of some model are spread over several GPUs.
     """
@@ -152,21 +147,20 @@ def needs(stage):
 
 
 def any_of(names):
-    """Return a wildcard constraint: a regular expression that matches each of the names.
-
-    Without names, the expression matches nothing.
-    """
+    """Return a wildcard constraint: a regular expression that matches each of the names, and nothing without names."""
     return "|".join(map(re.escape, dict.fromkeys(names))) or "(?!)"
+
+
+# Outputs of rules. In a figure or table, `path` has wildcards and no ending, `caption` is the name of a file in report/
+# without its ending, `name` the number or name in the report, `content` a phrase that says what is shown, and `suffix`
+# the ending of the names of all outputs.
 
 
 def entry(path, caption, category, content, subcategory=None, **labels):
     """Return an output file with its entry in Snakemake's report, which names the function that computed the file.
 
-    path:    path of the file, with wildcards.
-    caption: name of the caption's file in `report/`, without its ending.
     category, subcategory: headings under which the report lists the file.
-    content: phrase that says what the file shows.
-    labels:  {column of the report: text} of further columns.
+    labels: {column of the report: text} of further columns.
     """
 
     def all_labels(wildcards, params):
@@ -179,12 +173,7 @@ def entry(path, caption, category, content, subcategory=None, **labels):
 def figure(path, caption, name, content, category="Figures", suffix="", by="partition"):
     """Return {name of output: file} of a figure: its PDF, and its PNG with an entry in Snakemake's report.
 
-    path:    path of both files without their endings, with wildcards.
-    caption: name of the caption's file in `report/`, without its ending.
-    name:    number or name of the figure in the report.
-    content: phrase that says what the figure shows.
-    suffix:  ending of the names of both outputs.
-    by:      label of the report's column that holds the last wildcard of `path`.
+    by: label of the report's column that holds the last wildcard of `path`.
     """
     *_, of = re.findall(r"\{\w+\}", path)
     subcategory = "{model}" if "{model}" in path else "all models"
@@ -193,33 +182,21 @@ def figure(path, caption, name, content, category="Figures", suffix="", by="part
 
 
 def figure_of_partition(number, content):
-    """Return {name of output: file} of a figure of Guan et al. that shows one partition.
-
-    number: number of the figure in the paper; content: phrase that says what the figure shows.
-    """
+    """Return {name of output: file} of a figure of Guan et al. that shows one partition."""
     path = f"results/guan2020/{{model}}/{{partition}}/figure{number}"
     return figure(path, f"figure{number}", number, content, suffix=f"_{number}")
 
 
-def figure_of_clark(name, content, suffix=""):
-    """Return {name of output: file} of a figure of Clark et al.
-
-    name:   number of the figure in the paper; content: phrase that says what the figure shows.
-    suffix: ending of the names of the outputs.
-    """
-    path = f"results/clark2019/{{model}}/{{task}}/figure{name}"
-    return figure(path, f"clark_figure{name}", name, content, "Figures of Clark et al.", suffix, by="task")
+def figure_of_clark(number, content, suffix=""):
+    """Return {name of output: file} of a figure of Clark et al."""
+    path = f"results/clark2019/{{model}}/{{task}}/figure{number}"
+    return figure(path, f"clark_figure{number}", number, content, "Figures of Clark et al.", suffix, by="task")
 
 
 def table(path, caption, name, content, category="Tables", further=(), suffix=""):
     """Return {name of output: file} of a table: CSV, Markdown, and HTML with an entry in Snakemake's report.
 
-    path:    path of the files without their endings, with wildcards.
-    caption: name of the caption's file in `report/`, without its ending.
-    name:    number or name of the table in the report.
-    content: phrase that says what the table shows.
     further: endings of further files, such as tex.
-    suffix:  ending of the names of the outputs.
     """
     html = entry(f"{path}.html", caption, category, content, table=name)
     outputs = {"csv": f"{path}.csv", "markdown": f"{path}.md", "html": html}
@@ -228,29 +205,19 @@ def table(path, caption, name, content, category="Tables", further=(), suffix=""
 
 
 def table_of_guan(number, content, further, suffix=""):
-    """Return {name of output: file} of a table of Guan et al.
-
-    number:  number of the table in the paper; content: phrase that says what the table shows.
-    further: endings of further files, such as tex; suffix: ending of the names of the outputs.
-    """
+    """Return {name of output: file} of a table of Guan et al.; further: endings of further files, such as tex."""
     path = f"results/guan2020/table{number}"
     return table(path, f"table{number}", number, content, further=further, suffix=suffix)
 
 
 def table_of_clark(number, content):
-    """Return {name of output: file} of a table of Clark et al., also as LaTeX.
-
-    number: number of the table in the paper; content: phrase that says what the table shows.
-    """
+    """Return {name of output: file} of a table of Clark et al., also as LaTeX."""
     path = f"results/clark2019/table{number}"
     return table(path, f"clark_table{number}", number, content, "Tables of Clark et al.", ["tex"])
 
 
 def result_of(stage, wildcards):
-    """Return the path of a job's first output, with the prefix that another workflow may give to results.
-
-    stage, wildcards: declaration of the job's rule (`core.stage.Stage`), and wildcards of the job.
-    """
+    """Return the path of a job's first output, with the prefix that another workflow may give to results."""
     return expand(getattr(rules, stage.name).output[0], **wildcards)[0]
 
 
@@ -259,7 +226,7 @@ def folder_of_results():
     return results_folder(rules.fetch_model.output.model)
 
 
-# What rules read: functions of a job's wildcards, for one file, or for many of a kind that the job finds by their keys.
+# Inputs of rules: functions of a job's wildcards, for one file, or for many of a kind that the job finds by their keys.
 
 # Relative to the working directory: a folder that was moved has the same inputs.
 PAGES = local(os.path.relpath(SCRIPTS / "headtypes" / "pages"))
@@ -273,39 +240,39 @@ def of_user(files):
     return [ancient(local(file)) for file in files]
 
 
-def of_each(pattern, entries):
-    """Return the paths of a result for entries of the plan, in the order of the entries.
+def path_of(pattern, find):
+    """Return an input function: from a job's wildcards to the path of a result, or to [] if there is no such result.
 
     pattern: path of the result, with wildcards.
+    find:    function from the job's wildcards to the entry of the plan that fills in the path; the entry may be None.
     """
-    return [path for entry in entries for path in expand(pattern, **entry.wildcards)]
+    return lambda wildcards: expand(pattern, **entry.wildcards)[0] if (entry := find(**wildcards)) else []
 
 
-def each(pattern, entries, by="key"):
+def paths_by_key(pattern, entries, by="key"):
     """Return {key of an entry of the plan: path of a result for this entry}.
 
     pattern: path of the result, with wildcards.
-    entries: list of entries, or {key: entry}. A function from wildcards to either makes `each` return a function from
-        wildcards to the paths.
+    entries: list of entries, or {key: entry}; or a function from a job's wildcards to either, for which `paths_by_key`
+        returns a function from wildcards to the paths.
     by:      name of the attribute that holds the key of a listed entry.
     """
     if callable(entries):
-        return lambda wildcards: each(pattern, entries(**wildcards), by)
+        return lambda wildcards: paths_by_key(pattern, entries(**wildcards), by)
     named = entries if isinstance(entries, dict) else {getattr(entry, by): entry for entry in entries}
-    return {key: path for key, entry in named.items() for path in of_each(pattern, [entry])}
+    return {key: expand(pattern, **entry.wildcards)[0] for key, entry in named.items()}
 
 
-# Of each rule that has them, the inputs of which there are many of a kind, by a job's wildcards.
+# {stage: {name of an input: function from a job's wildcards to {key: path}}}, for inputs of many files of a kind.
 KEYED = {}
 
 
-def keyed(stage, **inputs):
+def inputs_by_key(stage, **inputs):
     """Return {name: input function} for the inputs of a rule of which there are many files of a kind.
 
     Each function gives a list of paths. The keys of the paths are stored, so that a job finds a file by its key.
 
-    stage:  declaration of the rule (`core.stage.Stage`).
-    inputs: {name: {key: path}}, or a function from wildcards to {key: path}, as `each` returns it.
+    inputs: {name: {key: path}}, or a function from wildcards to {key: path}, as `paths_by_key` returns it.
     """
     KEYED[stage] = {
         name: files if callable(files) else lambda wildcards, files=files: files for name, files in inputs.items()
@@ -315,53 +282,15 @@ def keyed(stage, **inputs):
     }
 
 
-def of(pattern, find):
-    """Return an input function: from a job's wildcards to the path of a result, or to [] if there is no such result.
-
-    pattern: path of the result, with wildcards.
-    find:    function from the job's wildcards to the entry of the plan that fills in the path; the entry may be None.
-    """
-
-    def path(wildcards):
-        entry = find(**wildcards)
-        return expand(pattern, **entry.wildcards)[0] if entry else []
-
-    return path
+def by_kind(treebank, coreference):
+    """Return an input function: from a job's task to the path of one result for a treebank, of another for mentions."""
+    paths = {"treebank": treebank.path, "coreference": coreference.path}
+    return lambda wildcards: paths[plan.kind_of(wildcards.task).name].format(**wildcards)
 
 
-def _by_kind(task, treebank, coreference):
-    return {"treebank": treebank, "coreference": coreference}[plan.kind_of(task).name]
-
-
-def guesses_of(wildcards):
-    """Return the path of the guesses of every head on a task.
-
-    The guesses are the heads of words in a treebank, or the antecedents of mentions in documents.
-    """
-    return _by_kind(wildcards.task, relations.ARCS.path, coreference.ANTECEDENTS.path).format(**wildcards)
-
-
-def best_of(wildcards):
-    """Return the path of the table of the best heads on a task.
-
-    These heads are the best for the relations of a treebank, or for the antecedents of mentions in documents.
-    """
-    return _by_kind(wildcards.task, relations.BEST.path, coreference.TABLE.path).format(**wildcards)
-
-
-def compared_with(*names):
-    """Return the paths of the comparisons with papers, for those of the named papers that can be compared with.
-
-    names: names of papers. A paper can be compared with if the plan has results for it.
-    """
-    compared = [name for name in names if PAPERS[name].inputs(plan)]
-    return expand(rules.compare_with_paper.output, paper=compared)
-
-
-def inputs_of_analysis(wildcards):
-    """Return {name: path} of the files that a user's analysis reads: results, and files of the user's."""
-    read, own = plan.inputs_of_analysis(wildcards.analysis), plan.files.of_analysis(wildcards.analysis)
-    return {name: of_user([path])[0] if name in own else path.format(**wildcards) for name, path in read.items()}
+def compared_with(name):
+    """Return the paths of the comparison with a paper, if the plan has results for it."""
+    return expand(rules.compare_with_paper.output, paper=name) if PAPERS[name].inputs(plan) else []
 
 
 wildcard_constraints:

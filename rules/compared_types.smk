@@ -3,20 +3,24 @@
 
 rule compare_types:
     input:
-        **keyed(
+        **inputs_by_key(
             compared_types.compare_types,
             **{
-                it.name: each(it.files[0].path, partial(plan.files_of, it), "task")
+                it.name: paths_by_key(it.files[0].path, partial(plan.files_of, it), "task")
                 for it in ANALYSES
                 if it.is_compared
             },
-            controls=each(ablation.CONTROLS.path, plan.left_out, "name"),
-            scores=each(ablation.SCORES.path, plan.left_out, "name"),
-            own=each(own.VALUES.path, plan.own_analyses_of),
-            projections=each(divergence.PROJECTION.path, partial(plan.files_of, divergence.DIVERGENCE), "task"),
+            controls=paths_by_key(ablation.CONTROLS.path, plan.left_out, "name"),
+            scores=paths_by_key(ablation.SCORES.path, plan.left_out, "name"),
+            own=paths_by_key(own.VALUES.path, plan.own_analyses_of),
+            projections=paths_by_key(
+                divergence.PROJECTION.path, partial(plan.files_of, divergence.DIVERGENCE), "task"
+            ),
         ),
         partition=types.PARTITION.path,
-        baseline=of(ablation.SCORES.path, lambda **partition: plan.left_out(**partition) and plan.baseline(**partition)),
+        baseline=path_of(
+            ablation.SCORES.path, lambda **partition: plan.left_out(**partition) and plan.baseline(**partition)
+        ),
     output:
         **figure(
             "results/compared_types/{model}/{partition}",
@@ -38,8 +42,3 @@ rule compare_types:
         **identity(compared_types.compare_types),
     script:
         CALL
-
-
-rule compared_types:
-    input:
-        of_each(rules.compare_types.output.png, plan.compared_types),

@@ -19,8 +19,3 @@ rule measure_detectors:
         **identity(detectors.measure_detectors),
     script:
         CALL
-
-
-rule detectors:
-    input:
-        of_each(detectors.TABLE.path, plan.detected),

@@ -1,9 +1,15 @@
 # Analyses of a user's own, each a file that the config names: a pass of the model for each, and a figure.
 
 
+def inputs_of_analysis(wildcards):
+    """Return {name: path} of the files that a user's analysis reads: results, and files of the user's."""
+    read, own = plan.inputs_of_analysis(wildcards.analysis), plan.files.of_analysis(wildcards.analysis)
+    return {name: of_user([path])[0] if name in own else path.format(**wildcards) for name, path in read.items()}
+
+
 rule read_analysis:
     input:
-        **keyed(own.read_analysis, own=inputs_of_analysis),
+        **inputs_by_key(own.read_analysis, own=inputs_of_analysis),
         model=models.RECORD.path,
         samples=data.SAMPLES.path,
     output:
@@ -25,7 +31,7 @@ rule read_analysis:
 rule plot_analysis:
     input:
         own=own.VALUES.path,
-        partition=of(types.PARTITION.path, lambda analysis, model, task: plan.shown_partition(model, task)),
+        partition=path_of(types.PARTITION.path, lambda analysis, model, task: plan.shown_partition(model, task)),
     output:
         **figure("results/{analysis}/{model}/{task}", "own", "{analysis}", "heads by layer and type", by="task"),
     log:

@@ -20,22 +20,22 @@ TABLES = {
     guan2020.tabulate_types: (
         "results/guan2020/tabulate_types",
         {
-            "partitions": each(types.PARTITION.path, plan.clustered),
-            "stabilities": each(types.STABILITY.path, plan.clustered),
-            "counted": each(data.SAMPLES.path, plan.clustered),
+            "partitions": paths_by_key(types.PARTITION.path, plan.clustered),
+            "stabilities": paths_by_key(types.STABILITY.path, plan.clustered),
+            "counted": paths_by_key(data.SAMPLES.path, plan.clustered),
         },
         table_of_guan("1", "stability and shares of the types", ["tex"]),
     ),
     guan2020.tabulate_ablations: (
         "results/guan2020/tabulate_ablations",
         {
-            "partitions": each(types.PARTITION.path, plan.ablated),
-            "metrics": each(ablation.METRICS.path, plan.tabulated),
-            "intervals": each(ablation.INTERVALS.path, plan.ablated),
-            "scores": each(
+            "partitions": paths_by_key(types.PARTITION.path, plan.ablated),
+            "metrics": paths_by_key(ablation.METRICS.path, plan.tabulated),
+            "intervals": paths_by_key(ablation.INTERVALS.path, plan.ablated),
+            "scores": paths_by_key(
                 ablation.SCORES.path, [*plan.controlled, *(plan.baseline(*it.key) for it in plan.beside_random_heads)]
             ),
-            "controls": each(ablation.CONTROLS.path, plan.controlled),
+            "controls": paths_by_key(ablation.CONTROLS.path, plan.controlled),
         },
         {
             **table_of_guan("2", "types left out or made uniform", ["tex", "all.csv"], "_2"),
@@ -45,24 +45,24 @@ TABLES = {
     guan2020.tabulate_readings: (
         "results/guan2020/tabulate_readings",
         {
-            "partitions": each(types.PARTITION.path, plan.ablated),
-            "scores": each(ablation.SCORES.path, plan.ablations),
+            "partitions": paths_by_key(types.PARTITION.path, plan.ablated),
+            "scores": paths_by_key(ablation.SCORES.path, plan.ablations),
         },
         table("results/guan2020/readings", "readings", "readings", "the paper's claims under other readings"),
     ),
     clark2019.tabulate_relations: (
         "results/clark2019/tabulate_relations",
-        {"best": each(relations.BEST.path, plan.inputs_of("treebank"))},
+        {"best": paths_by_key(relations.BEST.path, plan.inputs_of("treebank"))},
         table_of_clark("1", "dependency relations"),
     ),
     clark2019.tabulate_coreference: (
         "results/clark2019/tabulate_coreference",
-        {"accuracies": each(coreference.TABLE.path, plan.inputs_of("coreference"))},
+        {"accuracies": paths_by_key(coreference.TABLE.path, plan.inputs_of("coreference"))},
         table_of_clark("2", "coreference"),
     ),
     clark2019.tabulate_probes: (
         "results/clark2019/tabulate_probes",
-        {"scores": each(probes.SCORES.path, plan.probed), "probes": each(probes.WORDS.path, plan.probed)},
+        {"scores": paths_by_key(probes.SCORES.path, plan.probed), "probes": paths_by_key(probes.WORDS.path, plan.probed)},
         table_of_clark("3", "probes"),
     ),
 }
@@ -71,8 +71,8 @@ FIGURES = {
     guan2020.plot_partition: (
         f"{OF_PARTITION}/figures",
         {
-            "maps": of(distances.SHORT_SAMPLE.path, plan.partition),
-            "features": of(distances.FEATURES.path, plan.partition),
+            "maps": path_of(distances.SHORT_SAMPLE.path, plan.partition),
+            "features": path_of(distances.FEATURES.path, plan.partition),
             "partition": types.PARTITION.path,
         },
         {
@@ -85,7 +85,7 @@ FIGURES = {
     ),
     guan2020.compare_models: (
         "results/guan2020/{clustering}/figure4",
-        keyed(guan2020.compare_models, partitions=each(types.PARTITION.path, plan.clustered_by, "subject")),
+        inputs_by_key(guan2020.compare_models, partitions=paths_by_key(types.PARTITION.path, plan.clustered_by, "subject")),
         {
             **figure("results/guan2020/{clustering}/figure4", "figure4", "4", "types by model"),
             "csv": "results/guan2020/{clustering}/figure4.csv",
@@ -114,22 +114,22 @@ FIGURES = {
     clark2019.plot_divergence: (
         f"{OF_TASK}/plot_divergence",
         {
-            **keyed(
+            **inputs_by_key(
                 clark2019.plot_divergence,
-                relations=each(relations.BEST.path, partial(plan.files_of, relations.RELATIONS), "task"),
-                coreference=each(coreference.TABLE.path, partial(plan.files_of, coreference.COREFERENCE), "task"),
+                relations=paths_by_key(relations.BEST.path, partial(plan.files_of, relations.RELATIONS), "task"),
+                coreference=paths_by_key(coreference.TABLE.path, partial(plan.files_of, coreference.COREFERENCE), "task"),
             ),
             "projection": divergence.PROJECTION.path,
             "fit": divergence.PROJECTION_FIT.path,
             "surface": surface.PATTERNS.path,
-            "partition": of(types.PARTITION.path, plan.shown_partition),
+            "partition": path_of(types.PARTITION.path, plan.shown_partition),
             "reference": REFERENCE["clark2019"],
         },
         figure_of_clark("6", "heads by their distances"),
     ),
     clark2019.plot_sentences: (
         f"{OF_TASK}/plot_sentences",
-        {"model": models.RECORD.path, "rows": data.ROWS.path, "guesses": guesses_of, "best": best_of},
+        {"model": models.RECORD.path, "rows": data.ROWS.path, "guesses": by_kind(relations.ARCS, coreference.ANTECEDENTS), "best": by_kind(relations.BEST, coreference.TABLE)},
         figure_of_clark("5", "heads that find relations or antecedents"),
     ),
     outputs.plot_outputs: (
@@ -147,7 +147,7 @@ for stage, (benchmark, shown, written) in (TABLES | FIGURES).items():
     if stage in TABLES:
         if not any(result.of(plan) for result in RESULTS if result.rule == stage.name):
             continue
-        shown = {**keyed(stage, **shown), "reference": REFERENCE[benchmark.split("/")[1]]}
+        shown = {**inputs_by_key(stage, **shown), "reference": REFERENCE[benchmark.split("/")[1]]}
 
     rule:
         name:
@@ -173,7 +173,7 @@ for stage, (benchmark, shown, written) in (TABLES | FIGURES).items():
 
 rule compare_with_paper:
     input:
-        **keyed(papers.compare_with_paper, results=lambda wildcards: PAPERS[wildcards.paper].inputs(plan)),
+        **inputs_by_key(papers.compare_with_paper, results=lambda wildcards: PAPERS[wildcards.paper].inputs(plan)),
         reference=lambda wildcards: REFERENCE[wildcards.paper],
     output:
         **table(

@@ -10,7 +10,7 @@ AT_FIRST = "At a glance"
 
 rule write_summary:
     input:
-        **keyed(summary.write_summary, **summary.inputs(plan)),
+        **inputs_by_key(summary.write_summary, **summary.inputs(plan)),
         captions=expand(f"{CAPTIONS}/{{name}}.rst", name=[figure.caption for figure in summary.FIGURES]),
         references=REFERENCE.values(),
         parts=[*PAGE_PARTS, *(f"{PAGES}/summary/{name}" for name in ("overview.html", "page.html", "page.js"))],
@@ -31,7 +31,7 @@ rule write_summary:
 
 rule write_ledger:
     input:
-        **keyed(ledger.write_ledger, **ledger.inputs(plan)),
+        **inputs_by_key(ledger.write_ledger, **ledger.inputs(plan)),
         parts=[*PAGE_PARTS, *(f"{PAGES}/ledger/page.{kind}" for kind in ("html", "css", "js"))],
     output:
         page=entry("results/ledger.html", "ledger", AT_FIRST, "every claim in every model", page="ledger"),

@@ -22,11 +22,3 @@ rule train_probes:
         **identity(probes.train_probes, lambda wildcards: plan.files.of_vectors()),
     script:
         CALL
-
-
-rule syntax:
-    input:
-        expand(relations.OFFSETS.path, task=plan.tasks_of("treebank")),
-        of_each(relations.HEADS.path, plan.inputs_of("treebank")),
-        of_each(probes.SCORES.path, plan.probed),
-        of_each(coreference.TABLE.path, plan.inputs_of("coreference")),

@@ -1,49 +1,48 @@
 # Models that the workflow fine-tunes or trains itself, in the layout of `save_pretrained`.
 
 
-rule finetune_model:
-    input:
-        base=lambda wildcards: models.RECORD.path.format(model=plan.finetuned(wildcards.model).base),
-        rows=lambda wildcards: training.TRAINING_ROWS.path.format(task=plan.finetuned(wildcards.model).task),
-    output:
-        folder=directory(training.FINETUNED.path),
-        files=[f"{training.FINETUNED.path}/{name}" for name in training.SAVED],
-        model=models.RECORD.path,
-    log:
-        "logs/finetune_model/{model}.log",
-    benchmark:
-        "results/models/{model}.benchmark.tsv"
-    wildcard_constraints:
-        model=any_of(name for name in plan.config.models if plan.finetuned(name)),
-    conda:
-        ENVIRONMENT
-    resources:
-        **needs(training.finetune_model),
-    params:
-        **identity(training.finetune_model),
-    script:
-        CALL
+# {stage: (folder, inputs, models)}
+MADE = {
+    training.finetune_model: (
+        training.FINETUNED.path,
+        {
+            "base": lambda wildcards: models.RECORD.path.format(model=plan.finetuned(wildcards.model).base),
+            "rows": lambda wildcards: training.TRAINING_ROWS.path.format(task=plan.finetuned(wildcards.model).task),
+        },
+        filter(plan.finetuned, plan.config.models),
+    ),
+    training.train_model: (
+        training.TRAINED.path,
+        {},
+        (name for name, model in plan.config.models.items() if model.source.trained),
+    ),
+}
 
+for stage, (folder, read, made) in MADE.items():
 
-rule train_model:
-    output:
-        folder=directory(training.TRAINED.path),
-        files=[f"{training.TRAINED.path}/{name}" for name in training.SAVED],
-        model=models.RECORD.path,
-    log:
-        "logs/train_model/{model}.log",
-    benchmark:
-        "results/trained/{model}.benchmark.tsv"
-    wildcard_constraints:
-        model=any_of(name for name in plan.config.models if plan.config.models[name].source.trained),
-    conda:
-        ENVIRONMENT
-    resources:
-        **needs(training.train_model),
-    params:
-        **identity(training.train_model),
-    script:
-        CALL
+    rule:
+        name:
+            stage.name
+        input:
+            **read,
+        output:
+            folder=directory(folder),
+            files=[f"{folder}/{name}" for name in training.SAVED],
+            model=models.RECORD.path,
+        log:
+            f"logs/{stage.name}/{{model}}.log",
+        benchmark:
+            f"{folder}.benchmark.tsv"
+        wildcard_constraints:
+            model=any_of(made),
+        conda:
+            ENVIRONMENT
+        resources:
+            **needs(stage),
+        params:
+            **identity(stage),
+        script:
+            CALL
 
 
 READ_MODELS = dict.fromkeys(name for it in [*plan.inputs, *plan.detected] for name in plan.made_from(it.model))

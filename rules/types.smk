@@ -3,7 +3,7 @@
 
 rule cluster_heads:
     input:
-        features=of(distances.FEATURES.path, plan.partition),
+        features=path_of(distances.FEATURES.path, plan.partition),
     output:
         **figure("results/stability/{model}/{partition}", "stability", "stability", "how many types, and how stable"),
         partition=types.PARTITION.path,
@@ -29,7 +29,7 @@ rule cluster_heads:
 rule import_partition:
     input:
         table=lambda wildcards: of_user([plan.partitions[wildcards.model, wildcards.partition].file])[0],
-        features=of(distances.FEATURES.path, plan.partition),
+        features=path_of(distances.FEATURES.path, plan.partition),
     output:
         partition=types.PARTITION.path,
     log:
@@ -52,7 +52,7 @@ rule import_partition:
 
 rule compare_norms:
     input:
-        **keyed(norms.compare_norms, partitions=each(types.PARTITION.path, plan.clustered_on, "name")),
+        **inputs_by_key(norms.compare_norms, partitions=paths_by_key(types.PARTITION.path, plan.clustered_on, "name")),
         features=distances.FEATURES.path,
     output:
         heads=norms.HEADS.path,
@@ -69,10 +69,3 @@ rule compare_norms:
         **identity(norms.compare_norms),
     script:
         CALL
-
-
-rule types:
-    input:
-        of_each(norms.HEADS.path, plan.with_norms),
-        of_each(types.PARTITION.path, plan.partitions.values()),
-        of_each(rules.cluster_heads.output.png, plan.clustered),
