@@ -12,8 +12,8 @@ _LONGEST = 2000
 class InputError(Exception):
     """An error that the user can fix; its message names the file or key, the mistake, and what to do.
 
-    The user sees one line without a traceback. Unprintable characters of the message are escaped, and the middle of a
-    very long message is left out.
+    The user sees one line without a traceback. Unprintable characters are escaped, and a very long message is
+    shortened.
     """
 
     def __init__(self, message: str):
@@ -24,9 +24,9 @@ class InputError(Exception):
 
 @contextmanager
 def told(beginning: str) -> Iterator[None]:
-    """Turn any error inside the `with` block into an `InputError`; an `InputError` stays as it is.
+    """Turn any error inside the `with` block into an `InputError` with the message "{beginning}: {error}.".
 
-    beginning: the beginning of the new message, followed by a colon and the error's own message.
+    An `InputError` stays as it is.
     """
     try:
         yield
@@ -37,10 +37,7 @@ def told(beginning: str) -> Iterator[None]:
 
 
 def one_line(error: BaseException) -> str:
-    """Return an error's message as one line without its final period; the line is cut after 300 characters.
-
-    Returns the name of the error's class if the error has no message.
-    """
+    """Return an error's message as one line, cut after 300 characters; without a message, the name of its class."""
     return shortened(" ".join(str(error).split()).rstrip(".") or type(error).__name__)
 
 

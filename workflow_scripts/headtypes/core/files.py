@@ -32,9 +32,8 @@ _REFUSALS = (
 def atomic_write(path: StrPath) -> Iterator[Path]:
     """Yield the path of a temporary file, which becomes `path` if the `with` block ends without an error.
 
-    The temporary file is in the same folder. After an error the temporary file is removed. All data are flushed to disk
-    before the file is renamed: after a crash, `path` is absent, old or whole.
-    Raises `InputError` if the disk is full or the folder cannot be written.
+    All data are flushed to disk before the file is renamed: after a crash, `path` is absent, old or whole. Raises
+    `InputError` if the disk is full or the folder cannot be written.
     """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -82,10 +81,13 @@ def refusal(error: BaseException | None) -> str | None:
 
 
 @contextmanager
-def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
-    """Turn any error inside the `with` block, which reads a result, into an `InputError` that names the result's file.
+def undamaged(
+    path: StrPath, otherwise: str, errors: type[Exception] | tuple[type[Exception], ...] = Exception
+) -> Iterator[None]:
+    """Turn errors inside the `with` block, which reads a result, into an `InputError` that names the result's file.
 
     otherwise: second explanation in the message `PATH is damaged or OTHERWISE`, such as `is not a feature file`.
+    errors: class, or classes, of the errors that a damaged file raises; other errors stay as they are.
     """
     try:
         yield
@@ -93,17 +95,14 @@ def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
         raise
     except FileNotFoundError as error:
         raise InputError(f"{path} is not there; let the workflow make it.") from error
-    except Exception as error:  # Each library has errors of its own for files it cannot parse.
+    except errors as error:  # Each library has errors of its own for files it cannot parse.
         if why := refusal(error):
             raise InputError(f"{path} cannot be read: {why}; fix this and run again.") from error
         raise InputError(f"{path} is damaged or {otherwise} ({one_line(error)}); delete it and run again.") from error
 
 
 def text_of(path: StrPath) -> str:
-    """Return the text of a user's file, with newline characters at line ends and without a byte-order mark.
-
-    Raises `InputError` if the file is not UTF-8.
-    """
+    """Return the text of a user's file in UTF-8, with newline characters at line ends and without a byte-order mark."""
     content = Path(path).read_bytes().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
         return content.decode("utf-8-sig")
@@ -130,7 +129,7 @@ def separator_of(header: str) -> str:
 def check_header(names: Iterable[str], where: Any) -> None:
     """Raise `InputError` if two columns of a table have the same name, since libraries differ in which one they read.
 
-    names: column names without surrounding white space; empty names are ignored. where: the file, for the message.
+    names: column names; empty names are ignored. where: the file, for messages.
     """
     twice = next((name for name, number in Counter(names).items() if name and number > 1), None)
     if twice is not None:
@@ -138,14 +137,14 @@ def check_header(names: Iterable[str], where: Any) -> None:
 
 
 def canonical_json(data: Any) -> str:
-    """Return data as JSON with sorted keys and no spaces: equal data give equal text. Raises `ValueError` for NaN."""
+    """Return data as JSON with sorted keys and no spaces, so that equal data give equal text."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def derive_seed(*parts: str | int) -> int:
     """Return a seed, 0 to 2**32 - 1, that depends on the parts alone and is the same on every machine.
 
-    parts: what the seed is for, from the general to the particular: the config's seed, the rule, the model, the
+    parts: purpose of the seed, from the general to the particular: the config's seed, the rule, the model, the
         repetition. A renamed rule is given by its original name. The number 1 and the text "1" give different seeds.
     """
     digest = hashlib.sha256(canonical_json(parts).encode()).digest()
@@ -162,7 +161,6 @@ def write_json(path: StrPath, data: Any) -> None:
 
 
 def read_json(path: StrPath) -> Any:
-    """Return the data of a JSON file. Raises `InputError` with the file and line of a syntax error."""
     return _parsed(text_of(path), path)
 
 
@@ -191,18 +189,11 @@ def write_json_lines(path: StrPath, rows: Iterable[dict]) -> None:
 
 
 def read_json_lines(path: StrPath) -> list[dict]:
-    """Return the objects of a file with one JSON object per line.
-
-    Raises `InputError` with the number of a line that is no JSON object, and for a file without lines.
-    """
     return [row for _, row in numbered_objects(path)]
 
 
 def numbered_objects(path: StrPath) -> Iterator[tuple[int, dict]]:
-    """Yield (line number from 1, object) for each line of a file of JSON objects; blank lines are skipped.
-
-    Raises `InputError` with the number of a line that is no JSON object, and for a file without lines.
-    """
+    """Yield (line number from 1, object) for each line of a file of JSON objects; blank lines are skipped."""
     for number, line in numbered_rows(path):
         row = _parsed(line, path, number)
         if not isinstance(row, dict):
@@ -250,10 +241,7 @@ def sha256_path(path: StrPath) -> str:
 
 
 def looked_in(path: str) -> str:
-    """Return the end of a message such as "there is no file PATH": the folder from which a relative path counts.
-
-    Returns "" for an absolute path.
-    """
+    """Return the end of a message about a missing file: the folder where a relative path begins, or ""."""
     if Path(path).is_absolute():
         return ""
     return (
@@ -266,8 +254,8 @@ def files_in(folder: str, key: str) -> list[str]:
     """Return the files in a folder and its subfolders, sorted by path, without hidden files.
 
     key: the folder's key in the configuration, for messages.
-    Raises `InputError` if the folder does not exist, has no files, or has files with different suffixes. A broken link,
-    and a path with braces, raise `InputError` too.
+    Raises `InputError` for a folder that is missing or empty, files with different suffixes, and paths that cannot be
+    used.
     """
     if not os.path.isdir(folder):
         raise InputError(f"{key}: there is no folder {shortened(folder)}{looked_in(folder)}.")

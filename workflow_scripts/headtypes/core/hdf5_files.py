@@ -6,7 +6,7 @@ A dataclass declares a file: `jaxtyping` annotations name the type and the dimen
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from io import BytesIO
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
@@ -43,8 +43,7 @@ SampleIds = Annotated[list[str], Stored("sample_id", "sample")]
 def new_hdf5(path: StrPath, **options) -> Iterator[h5py.File]:
     """Yield a new, open HDF5 file, which is written to `path` whole or not at all when the `with` block ends.
 
-    options: those of `h5py.File`.
-    The file is filled in memory: on a full disk, HDF5 tries again, complains, and crashes when Python ends.
+    options: those of `h5py.File`. The file is filled in memory, since HDF5 crashes on a full disk.
     """
     content = BytesIO()
     with h5py.File(content, "w", **options) as file:
@@ -54,11 +53,10 @@ def new_hdf5(path: StrPath, **options) -> Iterator[h5py.File]:
 
 
 def write_arrays(path: StrPath, result: Any, provenance: dict) -> None:
-    """Write one or several dataclass instances and their provenance to an HDF5 file.
+    """Write one or several dataclass instances to an HDF5 file, and their provenance as an attribute in JSON.
 
     result: an instance, or a list or mapping of instances. Each instance in a list or mapping becomes a group, whose
         name is its index or key.
-    provenance: stored as an attribute of the file, in JSON.
     Arrays, lists of texts and integers become data sets. Texts, truth values and mappings become attributes. None is
     left out. Texts in lists become bytes of equal length, since HDF5 has no checksum for texts of different lengths.
     """
@@ -72,20 +70,14 @@ def write_arrays(path: StrPath, result: Any, provenance: dict) -> None:
 
 
 def read_arrays(path: StrPath, kind: type[T]) -> T:
-    """Return the dataclass that `write_arrays` wrote to a file.
-
-    kind: class of the dataclass. Raises `InputError` if the file is damaged or holds another class.
-    """
-    with opened_arrays(path, kind) as file:
+    """Return the dataclass of class `kind` that `write_arrays` wrote; raises `InputError` if the file holds none."""
+    with _undamaged(path, kind), h5py.File(path) as file:
         return _take(file, kind)
 
 
 def read_groups(path: StrPath, kind: type[T]) -> dict[str, T]:
-    """Return {name: dataclass} from a file of several dataclasses by `write_arrays`, in the order of writing.
-
-    kind: class of the dataclasses. Raises `InputError` if the file is damaged or holds another class.
-    """
-    with opened_arrays(path, kind) as file:
+    """Return {name: dataclass of class `kind`} from a file of `write_arrays`, in the order of writing."""
+    with _undamaged(path, kind), h5py.File(path) as file:
         return {name: _take(group, kind) for name, group in file.items()}
 
 
@@ -94,10 +86,14 @@ def opened_arrays(path: StrPath, kind: type) -> Iterator[h5py.File]:
     """Yield a file of `write_arrays`, open for reading a part of its arrays.
 
     kind: class of the dataclass that the file holds, for messages.
-    Raises `InputError` for any error inside the `with` block, since the file is then damaged or holds another class.
+    Turns errors of HDF5 inside the `with` block into an `InputError`, since the file is then damaged or another one.
     """
-    with undamaged(path, f"holds no {spelled_out(kind)}"), h5py.File(path, "r") as file:
+    with _undamaged(path, kind, (OSError, KeyError, RuntimeError)), h5py.File(path) as file:
         yield file
+
+
+def _undamaged(path: StrPath, kind: type, errors: Any = Exception) -> AbstractContextManager[None]:
+    return undamaged(path, f"holds no {spelled_out(kind)}", errors)
 
 
 def _declared(kind: type) -> Iterator[tuple[str, Any, Stored]]:
@@ -121,7 +117,7 @@ def _fill(group: h5py.Group, result: Any) -> None:
 
 @jaxtyped(typechecker=None)
 def _take(group: h5py.Group, kind: type[T]) -> T:
-    """Return a dataclass of the class `kind` from a group of an HDF5 file.
+    """Return the dataclass of class `kind` in a group of an HDF5 file.
 
     Raises `ValueError` if an array has another type, or if dimensions of the same name differ in size between arrays.
     """

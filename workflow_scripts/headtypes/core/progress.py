@@ -19,7 +19,7 @@ class _Lines(tqdm):
 def progress(total: int, what: str, unit: str) -> tqdm:
     """Return a progress bar that prints a line on standard error every ten seconds and at the end.
 
-    total: number of units of work; unit: name of a unit, such as samples or steps; what: beginning of the line.
+    total: number of units of work; unit: name of a unit, such as samples; what: beginning of the line.
     Call the bar's `update(n)` after every `n` units.
     """
     form = "{desc}: {n_fmt}/{total_fmt} {unit}, {elapsed} elapsed, {remaining} left"
@@ -29,10 +29,7 @@ def progress(total: int, what: str, unit: str) -> tqdm:
 
 
 def warn(provenance: dict, sentences: Iterable[str]) -> None:
-    """Print warnings about a job's result on standard error, one line for each sentence.
-
-    provenance: record of the job (`call.job`), whose rule and wildcards begin each line.
-    """
+    """Print each sentence on standard error as a warning of the job whose record is `provenance`."""
     for sentence in sentences:
         print(f"warning: {title_of(provenance['rule'], provenance['wildcards'].values())}: {sentence}", file=sys.stderr)
 
@@ -62,7 +59,7 @@ class _Tee:
 
 @contextmanager
 def logged(path: str) -> Iterator[None]:
-    """Copy everything that is printed in the `with` block to a log file; path: the log file, which is overwritten."""
+    """Copy everything that is printed in the `with` block to the log file `path`, which is overwritten."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     # Unbuffered: nothing is left over to fail when the log is closed.
     with (

@@ -27,11 +27,7 @@ _WILDCARD = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Result:
-    """A result that one rule writes: a file, or a file in each of some formats, for each of some plan entries.
-
-    Fields are the pattern of the paths, the rule's name, the function that selects the plan entries, and texts for the
-    documentation.
-    """
+    """A result that one rule writes: a file, or a file in each of some formats, for each of some plan entries."""
 
     path: str
     """Relative to the working directory; `{model}` and the like are wildcards, `{pdf,png}` stands for either."""
@@ -61,7 +57,6 @@ class Result:
         return {name: known[name] for name in dict.fromkeys(_WILDCARD.findall(self.paths[0]))}
 
     def has(self, path: str) -> bool:
-        """Return whether a path is that of one of the result's files; the path may have a prefix, such as a folder."""
         return any(fnmatchcase(path, "*" + _WILDCARD.sub("*", pattern)) for pattern in self.paths)
 
 
@@ -69,7 +64,7 @@ class Result:
 class Stage:
     """A rule of the workflow: the function that returns its spec, the function that its jobs call, and its inputs.
 
-    Further fields say how often a job runs a model over which texts, which determines the job's memory and time.
+    The spec is the part of the configuration that a job depends on, as a dict.
     """
 
     spec: Callable[..., dict]
@@ -101,26 +96,22 @@ class Stage:
         return self.computes is not None
 
 
-def stage(computes: Computation | None = None, **named: Any) -> Callable[[Callable[..., dict]], Stage]:
-    """Return a decorator that makes a rule's `Stage` from a function that returns the rule's spec.
+def stage(computes: Computation | None = None, **fields: Any) -> Callable[[Callable[..., dict]], Stage]:
+    """Return a decorator that makes a rule's `Stage` from a function with the rule's name that returns the rule's spec.
 
-    The function has the rule's name.
-    computes: what the rule's jobs do with a model, None for nothing; named: other fields of `Stage` by name.
+    computes: what the rule's jobs do with a model, None for nothing; fields: other fields of `Stage`.
     """
-    return lambda spec: Stage(spec, computes=computes, **named)
+    return lambda spec: Stage(spec, computes=computes, **fields)
 
 
-def of_inputs_alone(rule: str, **named: Any) -> Stage:
-    """Return the `Stage` of a rule whose jobs depend on input files alone, as most figures do; the spec is empty.
-
-    rule: name of the rule; named: other fields of `Stage` by name.
-    """
+def of_inputs_alone(rule: str, **fields: Any) -> Stage:
+    """Return the `Stage` of a rule whose jobs depend on input files alone, as most figures do; the spec is empty."""
 
     def nothing(plan: Plan, *wildcards: str, **named: str) -> dict:
         return {}
 
     nothing.__name__ = rule
-    return Stage(nothing, **named)
+    return Stage(nothing, **fields)
 
 
 def given(part: BaseModel) -> dict:

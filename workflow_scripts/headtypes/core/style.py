@@ -2,8 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Mapping
 from pathlib import Path
 
 import matplotlib.style
@@ -66,15 +65,8 @@ def style():
     return matplotlib.style.context(["default", _SETTINGS])
 
 
-def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Decorate a function that draws a figure, so that the function runs in the context of `style`."""
-
-    @wraps(draw)
-    def drawn(*args, **kwargs) -> Figure:
-        with style():
-            return draw(*args, **kwargs)
-
-    return drawn
+# Decorates a function that draws a figure, so that the function runs in this context.
+styled = style()
 
 
 def legend_height(labels: Mapping[str, str], columns: int) -> float:
@@ -118,8 +110,7 @@ def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict)
     """Write a figure as PDF or SVG, by the ending of `vector`, and to `png` at 300 dots per inch.
 
     provenance: stored as the description of both files.
-    Equal figures give equal bytes, since files hold no date and no random name. A message on standard error names the
-    letters that no font of the machine has.
+    Equal figures give equal bytes. Letters that no font of the machine has are named on standard error.
     """
     if isinstance(engine := figure.get_layout_engine(), ConstrainedLayoutEngine):
         figure.set_layout_engine(_RoundedLayout(**engine.get()))

@@ -17,7 +17,6 @@ def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 
 
     otherwise: second explanation in the message `PATH is damaged or OTHERWISE`, such as `is not a partition`.
     columns: columns that the file must have; rows: least number of rows; options: those of `pandas.read_csv`.
-    Raises `InputError` if the file is damaged, or lacks a column or rows.
     """
     with undamaged(path, otherwise):
         return _checked(pd.read_csv(path, **options), columns, rows)
@@ -26,13 +25,10 @@ def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 
 def table_reader(
     otherwise: str, columns: Mapping[str, type | None], rows: int = 1
 ) -> Callable[[StrPath], pd.DataFrame]:
-    """Return a function that takes the path of a CSV file of the workflow and returns its table.
+    """Return a function that takes the path of a CSV file of the workflow and returns its table, as `read_csv` does.
 
-    otherwise: second explanation in the message `PATH is damaged or OTHERWISE`, such as `is not a partition`.
     columns: {name: type} of the columns that the file must have; None lets pandas choose the type. Text columns are
         kept as written, even "1" and "NA"; an empty cell is "" in a text column, and missing in any other column.
-    rows: least number of rows.
-    The returned function raises `InputError` if the file is damaged, or lacks a column or rows.
     """
     kinds = {name: kind for name, kind in columns.items() if kind is not None}
     texts = {name: "" for name, kind in kinds.items() if kind is str}
@@ -48,8 +44,7 @@ def read_as_text(path: StrPath, sep: str | None = None, **form) -> pd.DataFrame:
     """Return a user's table with every cell as text; form: options of `pandas.read_csv`.
 
     sep: the separator of columns; None for the most frequent of comma, semicolon and tab in the first line.
-    Raises `InputError` if the file is not UTF-8 or two columns have one name, `pandas.errors.ParserWarning` if a line
-    has more fields than the first line, and errors of pandas.
+    Raises `pandas.errors.ParserWarning` if a line has more fields than the first line, and other errors of pandas.
     """
     text = text_of(path)
     header = text.partition("\n")[0]
@@ -69,12 +64,7 @@ def write_csv(path: StrPath, table: pd.DataFrame) -> None:
 
 
 def read_parquet(path: StrPath, otherwise: str, columns: Iterable[str]) -> pd.DataFrame:
-    """Return the table of a Parquet file that the workflow wrote; the table may have no rows.
-
-    otherwise: second explanation in the message `PATH is damaged or OTHERWISE`; columns: columns that the file must
-        have.
-    Raises `InputError` if the file is damaged or lacks a column.
-    """
+    """Return the table of a Parquet file that the workflow wrote, perhaps without rows; arguments as in `read_csv`."""
     with undamaged(path, otherwise):
         return _checked(pd.read_parquet(path, page_checksum_verification=True), columns, rows=0)
 

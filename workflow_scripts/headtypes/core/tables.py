@@ -43,8 +43,7 @@ _MARKUP = re.compile(r"[\\`|]|[*~](?=\S)|(?<![^\W_])_(?=\S)|!(?=\[)|\](?=\()|<(?
 class Cell:
     """A table cell on a page for readers.
 
-    text: what the cell shows; sort: key by which the column is sorted; below: a smaller second line; verdict: a word
-        that colours the cell.
+    sort: key by which the column is sorted; below: a smaller second line; verdict: a word that colours the cell.
     """
 
     text: str
@@ -89,10 +88,12 @@ class Column:
 
     def texts(self, values: pd.DataFrame) -> list[str]:
         """Return the text of each value of the column with its interval, [row]; "" for a missing value."""
-        return [
-            self._text(value, "", self.digits) + ("" if _is_missing(low, value) else self._interval(low, high))
-            for value, low, high in zip(values[self.name], *self._ends(values), strict=False)
-        ]
+        texts = []
+        for value, *ends in zip(values[self.name], *self._ends(values), strict=False):
+            texts.append(self._text(value, "", self.digits))
+            if not _is_missing(ends[0], value):
+                texts[-1] += self.between.format(*(f"{end:.{self.digits}f}" for end in ends))
+        return texts
 
     def cells(self, values: pd.DataFrame) -> list[Cell]:
         digits = self.digits if self.brief_digits is None else self.brief_digits
@@ -119,9 +120,6 @@ class Column:
             return self.write(value)
         return f"{value:{sign}.{digits}f}" if self.is_number else str(value)
 
-    def _interval(self, low: float, high: float) -> str:
-        return self.between.format(*(f"{end:.{self.digits}f}" for end in (low, high)))
-
     def _ends(self, values: pd.DataFrame) -> tuple[Iterable, Iterable]:
         return (repeat(None), repeat(None)) if self.ends is None else tuple(values[end] for end in self.ends)
 
@@ -137,8 +135,8 @@ class TextColumn(Column):
 class Shown:
     """The short form of a table, as cells of a page.
 
-    columns: of the table; rows: [row][column] cells; about: sentences for the reader; file: path of the full table.
-    model: the model whose heads the table names; "" for none.
+    rows: [row][column] cells; about: sentences for the reader; file: path of the full table; model: the model whose
+        heads the table names, "" for none.
     """
 
     title: str
@@ -177,10 +175,7 @@ class Table:
         return markdown_rows([column.label for column in columns], [column.is_plain_number for column in columns], rows)
 
     def latex(self) -> str:
-        """Return a LaTeX table (booktabs) of the columns `printed` and the rows `brief_rows`.
-
-        The title is a comment in the first line.
-        """
+        """Return a LaTeX table (booktabs) of the columns `printed` and rows `brief_rows`; its title is a comment."""
         columns, values = self._named(self.printed), self._rows_in_brief()
         texts = {column.brief or column.label: column.texts(values) for column in columns}
         aligned = "".join("r" if column.is_number else "l" for column in columns)
@@ -207,7 +202,6 @@ def latex(tables: Iterable[Table]) -> str:
 
 
 def interval(name: str) -> tuple[str, str]:
-    """Return the names of the two columns with the ends of a value's interval: `name_low`, `name_high`."""
     return f"{name}_low", f"{name}_high"
 
 
@@ -267,7 +261,6 @@ def write_table(
     outputs: {name: path}; the names are csv, markdown, html and, if `printed` is not empty, tex, each followed by
         `ending`.
     page:    Markdown text of the page; provenance: record in the head of the HTML file.
-    printed: the tables for print.
     """
     write_csv(outputs[f"csv{ending}"], table)
     write_text(outputs[f"markdown{ending}"], page)

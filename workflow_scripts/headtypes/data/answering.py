@@ -26,10 +26,7 @@ _LOGITS = 2**25
 
 
 def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
-    """Return a fetched model with the model head that answers this kind of task.
-
-    precision: float32, bfloat16 or float16; kind: a key of `KINDS`.
-    """
+    """Return a fetched model with the model head that answers this kind of task, a key of `KINDS`."""
     head = KINDS[kind].head
     return load_model(record, precision, head=record.language_head if head == LANGUAGE_MODEL else head)
 
@@ -42,10 +39,7 @@ class SomeTokens:
 
     @contextmanager
     def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        """Make a model compute the logits of the chosen tokens alone, in forward passes inside the `with` block.
-
-        Call `draw` before each forward pass.
-        """
+        """Make a model compute the logits of the chosen tokens alone; call `draw` before each forward pass."""
         decoder = model.get_output_embeddings()
         hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][self._drawn],))
         try:
@@ -60,10 +54,7 @@ class SomeTokens:
         self._drawn = self.owners, torch.as_tensor(np.concatenate(indices))
 
     def logits(self, output: Any) -> Tensor:
-        """Return the logits of the chosen tokens, [token, vocabulary], from a model's output.
-
-        The output may hold the logits of all tokens, or of the chosen tokens alone.
-        """
+        """Return the logits of the chosen tokens, [token, vocabulary], from an output that has them or all logits."""
         return output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
 
 
@@ -102,9 +93,9 @@ class _Answered(SomeTokens):
             self.draw([np.flatnonzero(self._wanted[window] >= 0) for window in windows])
 
     def token_loss_sums(self, output: Any) -> Tensor:
-        """Return the summed cross entropy, in nats, of the tokens to predict in each window of the batch, [window].
+        """Return the summed cross entropy, in nats, of the tokens to predict in each window, [window] float64.
 
-        output: the language model's output for the batch. The sums are in float64.
+        output: the language model's output for the batch.
         """
         logits = self.logits(output)
         targets = np.concatenate([self._wanted[window] for window in self._batch])
@@ -125,8 +116,8 @@ class _Answered(SomeTokens):
 class Answers(_Answered):
     """A reader of a model's answers, which takes some values for each window from the model's output.
 
-    kind:     a key of `KINDS`; settings: values of the kind's `answer_keys`.
-    targets:  right classes of each window, as `Kind.answer_targets` returns them; None if no loss is asked for.
+    kind: a key of `KINDS`; settings: values of the kind's `answer_keys`.
+    targets: right classes of each window, as `Kind.answer_targets` returns them; None if no loss is asked for.
     Attribute `columns`: names of the values: `Kind.answer_columns`, and with targets also `GOLD_LOSS`. For a language
     model, "loss" and "tokens" stand in place of `Kind.answer_columns`: the summed cross entropy of the tokens to
     predict, in nats, and the number of these tokens.
@@ -161,10 +152,9 @@ class Answers(_Answered):
         """Return {id: answer} and a table of scores with one row for each question, pair or document.
 
         table: the values of all windows, with the columns `columns`.
-        Answers and scores are those of `Kind.score_answers`. With targets, the scores have the column `GOLD_LOSS`, in
-        nats. For a question, the column is the mean over the windows that hold the whole answer, NaN if no window does.
-        For a language model, the column is the sum over the tokens to predict; in multiple choice, over the tokens of
-        the right choice.
+        With targets, the scores have the column `GOLD_LOSS`, in nats. For a question, the column is the mean over the
+        windows that hold the whole answer, NaN if no window does. For a language model, the column is the sum over the
+        tokens to predict; in multiple choice, over the tokens of the right choice.
         """
         values = [table[name].to_numpy() for name in self.columns if name != GOLD_LOSS]
         answers, scores = self._kind.score_answers(rows, windows, record, tuple(values))
@@ -180,9 +170,8 @@ class AnswerLoss(_Answered):
 
     kind: a key of `KINDS`; targets: [window, softmax] right classes of each window, as `Kind.answer_targets` returns
         them.
-    what: name of the work, for messages.
+    what: name of the work, for the message if no window holds a whole answer.
     Attribute `windows`: [chosen] int, indices of the windows that hold a whole answer.
-    Raises `InputError` if no window holds a whole answer.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray, what: str):

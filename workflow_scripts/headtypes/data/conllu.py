@@ -29,11 +29,10 @@ class Line(NamedTuple):
 
 @dataclass(slots=True)
 class SentenceLines:
-    """The lines of one sentence in a CoNLL-U file.
+    """The lines of one sentence in a CoNLL-U file: one line for each word, and further lines.
 
     comments: (number of the line, from 1, text without `#`) for each comment.
-    words:    one line for each word.
-    empty:    (number of words before the node, line) for each empty node, a word that the sentence leaves out.
+    empty: (number of words before the node, line) for each empty node, a word that the sentence leaves out.
     """
 
     comments: list[tuple[int, str]] = field(default_factory=list)
@@ -50,7 +49,6 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
 
 
 def read_blocks(path: str) -> Iterator[SentenceLines]:
-    """Yield the lines of each sentence of a CoNLL-U file. Raises `InputError` with the number of a malformed line."""
     block, last, empty = SentenceLines(), 1, True
     # An empty line ends the last sentence, whether the file has it or not.
     for number, text in chain(numbered_lines(path), [(None, "")]):
@@ -88,8 +86,7 @@ def _add(block: SentenceLines, line: Line, path: str) -> None:
 def tree_of(block: SentenceLines, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Return the heads (word numbers from 1, 0 for the root) and the relations of a sentence's words.
 
-    block: lines of the sentence; path: the file, for messages.
-    Raises `InputError` unless the heads form a tree and every word has a relation.
+    Raises `InputError` unless the heads form a tree and every word has a relation; path: the file, for messages.
     """
     heads, root = [], None
     for number, columns in block.words:
@@ -125,10 +122,7 @@ def word_forms(block: SentenceLines) -> tuple[str, ...]:
 
 
 def check_words(words: Sequence[str], path: str, line: int) -> None:
-    """Raise `InputError` if all words of a sentence are masked (`_`), since licences forbid publishing some texts.
-
-    path: the file, and line: number of the first word's line, for messages.
-    """
+    """Raise `InputError` if all words of a sentence are masked (`_`), since licences forbid publishing some texts."""
     if len(words) > 1 and all(map(_MASKED.fullmatch, words)):
         raise malformed(
             path, line, f"all words of the sentence are {words[0]!r}: they are masked; restore them, or leave it out"

@@ -19,18 +19,12 @@ if TYPE_CHECKING:
 
 
 def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
-    """Return samples drawn from a task's rows without replacement, in the rows' order.
-
-    kind: a key of `KINDS`; samples: number of samples; all samples are returned if the rows have fewer.
-    """
+    """Return samples drawn from a task's rows without replacement, in the rows' order; all if there are no more."""
     return KINDS[kind].draw_samples(rows, lambda inputs: _draw(inputs, samples, seed))
 
 
 def sample_questions(rows: list, *, questions: int | str, seed: int | None) -> list:
-    """Return `questions` rows drawn without replacement, in the order of `rows`.
-
-    Returns all rows for "all", which needs no seed, or if `rows` has no more than `questions`.
-    """
+    """Return `questions` rows drawn without replacement, in the order of `rows`; "all" needs no seed."""
     return rows if questions == "all" else [rows[index] for index in _draw(len(rows), questions, seed)]
 
 
@@ -97,8 +91,8 @@ class Masked(NamedTuple):
     """An input with masked words.
 
     input_ids: token ids after masking, [token] int64.
-    indices:   positions that were drawn, [drawn] in rising order; some of the drawn positions keep their token.
-    targets:   original ids at the drawn positions, [drawn].
+    indices: positions that were drawn, [drawn] in rising order; some of the drawn positions keep their token.
+    targets: original ids at the drawn positions, [drawn].
     """
 
     input_ids: np.ndarray
@@ -113,7 +107,7 @@ def mask_words(
 
     At least one token is drawn if any is ordinary. A drawn token becomes `mask_token` (with probability 0.8) or any
     token of `vocabulary` (0.1), or stays (0.1).
-    ordinary: [token] bool, true for tokens that can be drawn; mask_token: id of the mask token; vocabulary: ids of all
+    ordinary: [token] bool, true for tokens that can be drawn; mask_token, vocabulary: ids of the mask token, and of all
         tokens.
     """
     rng = np.random.default_rng(seed)
@@ -135,12 +129,11 @@ _NO_ROOM = "sample {}: its question alone fills the model's {} tokens; leave the
 class Encoded:
     """Samples of a task as token ids; each field has one entry for each sample.
 
-    input_ids:   token ids, special tokens included, without padding.
+    input_ids: token ids, special tokens included, without padding.
     token_types: segment of each token; None for a model without segments.
-    kinds:       [token] int8, the number of each token's kind in `SPECIAL_KINDS`, from 1; 0 for no kind.
-    truncated:   bool, whether the sample was too long and has been cut.
-    samples:     the samples as text.
-    encodings:   the tokenizer's own objects, which know the position of each token in its text.
+    kinds: [token] int8, the number of each token's kind in `SPECIAL_KINDS`, from 1; 0 for no kind.
+    truncated: bool, whether the sample was too long and has been cut.
+    encodings: the tokenizer's own objects, which know the position of each token in its text.
     """
 
     input_ids: list[list[int]]
@@ -167,10 +160,9 @@ def encode_samples(
 ) -> Encoded:
     """Return samples encoded by a tokenizer; samples that are too long are cut.
 
-    kind:           a key of `KINDS`, which decides which text is cut. If the kind has `running` texts and the tokenizer
-        puts no `[SEP]` between two texts, the texts are joined by an empty line.
-    max_length:     most tokens that the model takes.
-    max_seq_length: most tokens of a sample that the task allows; None without a limit.
+    kind: a key of `KINDS`, which decides which text is cut. If the kind has `running` texts and the tokenizer puts no
+        `[SEP]` between two texts, the texts are joined by an empty line.
+    max_length, max_seq_length: most tokens that the model takes, and most tokens of a sample that the task allows.
     Raises `InputError` with the id of a sample that cannot be cut to this length.
     """
     max_length = min(max_length, max_seq_length or max_length)

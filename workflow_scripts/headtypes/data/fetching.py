@@ -22,13 +22,12 @@ from headtypes.models.records import check_contents, unavailable
 
 
 def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tuple[list, dict]:
-    """Return the rows of a task's data, downloaded if they come from the Hub, and a record of their origin.
+    """Return the rows of a task's data, downloaded if they come from the Hub, and a record of their origin as a dict.
 
-    task:    name of the task; kind: a key of `KINDS`.
-    source:  mapping with the keys hub, name, revision and split; or file; or folder, as in the configuration.
+    kind: a key of `KINDS`.
+    source: mapping with the keys hub, name, revision and split; or file; or folder, as in the configuration.
     columns: {field of a row: column of a table}, as in `Kind.rows_of_file`; None for data that are no table.
     The record has task, source, resolved revision, number of rows, and number of entries left out, by reason.
-    Raises `InputError` if the data cannot be read or do not have the form of this kind.
     """
     chosen, key = KINDS[kind], f"tasks.{task}"
     if "hub" in source:
@@ -54,9 +53,7 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
 def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
     """Return a data set of the Hub, from the cache if it is there, and its origin: hub, name, split, resolved revision.
 
-    source: mapping with hub, split and, if known, name and revision; key: the configuration's key of the source, for
-        messages.
-    Raises `InputError` if the data set cannot be loaded.
+    source: mapping with hub, split and, if known, name and revision; key: the configuration's key of the source.
     """
     hub, name, split = source["hub"], source.get("name"), source["split"]
     with told(unavailable(f"{key}.hub", hub, source.get("revision"))):
@@ -106,8 +103,7 @@ def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
 
     form: form of the data (`Kind.form`). `json` gives parsed JSON, or a list of objects for `.jsonl` and `.parquet`.
         `table` gives a DataFrame, from TSV, CSV, JSONL or Parquet. `files` gives the list [path], without reading.
-    key:  the file's key in the configuration, for messages.
-    Raises `InputError` if the file does not exist or cannot be read.
+    key: the file's key in the configuration, for messages.
     """
     if not os.path.isfile(path):
         raise InputError(f"{key}: there is no file {shortened(path)}.")

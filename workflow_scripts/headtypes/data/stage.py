@@ -103,7 +103,6 @@ def sample_questions(plan: Plan, task: str) -> dict:
 
 @stage(reads="questions", calls="data.preparing:run", inputs=(RECORD, QUESTIONS))
 def prepare_windows(plan: Plan, model: str, task: str) -> dict:
-    """Return the spec: the sizes of a window, the task's kind and, for language models, the seed of masked words."""
     kind = plan.kind_of(task)
     shape = {key: getattr(plan.config.windows, key) for key in ("max_seq_length", *kind.window_keys)}
     seed = {"seed": plan.seed("mask_words", task)} if kind.head == LANGUAGE_MODEL else {}
@@ -111,10 +110,7 @@ def prepare_windows(plan: Plan, model: str, task: str) -> dict:
 
 
 def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "test"]) -> dict:
-    """Return the spec of a rule that fetches a part of a task's data: the arguments of `fetching.fetch_task` by name.
-
-    part: the rows that heads or models are evaluated on, those for fine-tuning, or a treebank's test sentences.
-    """
+    """Return the spec of a rule that fetches a part of a task's data: arguments of `fetching.fetch_task` by name."""
     entry = plan.config.tasks[task]
     source, training = entry.source, part == "training"
     if source.hub is not None:

@@ -44,10 +44,7 @@ Record = TypeVar("Record", bound=StrictRecord)
 
 @dataclass(frozen=True, slots=True)
 class Sample(StrictRecord):
-    """One input of a model, as text: one text, or two texts that a model reads together.
-
-    first: the first text; second: the second text, None if there is one text.
-    """
+    """One input of a model, as text: one text, or two texts that a model reads together."""
 
     id: str
     first: str
@@ -59,7 +56,7 @@ def write_records(path: StrPath, records: Sequence[StrictRecord]) -> None:
 
 
 def read_records(path: StrPath, record: type[Record]) -> list[Record]:
-    """Return the records of a file with one JSON object per line; record: class of the records.
+    """Return the records of a class `record` in a file with one JSON object per line.
 
     Raises `InputError` with the line and field that is damaged, and for a file without lines.
     """
@@ -90,12 +87,11 @@ class Metric:
     The table has a row for each question, pair or document. If the table has the column `SIZES`, numbers of tokens, the
     metric is the sum of `column` divided by the sum of `SIZES`.
 
-    name, unit:     name and unit of the metric in files; the unit is "%" or "nats per token".
-    title, label:   the metric's name in a sentence, and as the header of a column.
-    column:         name of the column.
-    decimals:       number of decimals that are shown.
-    beside:         another key of `Kind.mean_scores` that tables show too, such as perplexity; "" for none.
-    note:           explanation on a page that shows the metric.
+    name, unit: name and unit of the metric in files; the unit is "%" or "nats per token".
+    title, label: the metric's name in a sentence, and as the header of a column.
+    decimals: number of decimals that are shown.
+    beside: another key of `Kind.mean_scores` that tables show too, such as perplexity; "" for none.
+    note: explanation on a page that shows the metric.
     """
 
     name: str
@@ -170,10 +166,7 @@ MAIN_METRICS: dict[str, Metric] = {metrics[0].name: metrics[0] for metrics, _ in
 
 
 def counted_by(metrics: Collection[Metric]) -> str:
-    """Return the plural name of a task's rows, such as "questions", by the metrics of the task.
-
-    The name is that of the first kind of task that has all these metrics; "rows" if no kind has them.
-    """
+    """Return the plural name of a task's rows, such as "questions", by the task's metrics; "rows" if unknown."""
     return next((counted for known, counted in MEASURES.values() if set(metrics) <= set(known)), "rows")
 
 
@@ -187,10 +180,7 @@ def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
 
 
 def tested_metric(names: Collection[str]) -> Metric:
-    """Return the metric by which heads are compared: F1 if exact match is among `names`, else the task's main metric.
-
-    names: names of the metrics of a task.
-    """
+    """Return the metric by which heads are compared: F1 if the names include exact match, else the main one."""
     return F1 if EXACT_MATCH.name in names else next(main for name, main in MAIN_METRICS.items() if name in names)
 
 
@@ -239,16 +229,15 @@ class Kind(ABC):
     """A kind of task, such as question answering.
 
     name, title: name in the configuration, and in a sentence.
-    row:        the class of the kind's rows, a dataclass and `StrictRecord`.
+    row: the class of the kind's rows, a dataclass and `StrictRecord`.
     form, formats: how `fetching.read_file` reads a file of data (`json`; a `table` with named columns; `files` that the
         kind reads itself), and the formats of such a file in words.
     keys, source_keys: keys of a task, and of its source, that the configuration allows for this kind and not for every
         kind.
-    columns:    {field of a row: column of a table that the configuration can name}.
+    columns: {field of a row: column of a table that the configuration can name}.
     truncation: which text of a sample that is too long is cut, in a tokenizer's terms.
-    running:    whether the two texts of a sample are joined into one if the tokenizer puts no `[SEP]` between them.
-    head:       the model head that answers the kind (a key of `loading.HEADS`, or `LANGUAGE_MODEL`); None if no model
-        does.
+    running: whether the two texts of a sample are joined into one if the tokenizer puts no `[SEP]` between them.
+    head: the model head that answers the kind (a key of `loading.HEADS`, or `LANGUAGE_MODEL`); None if no model does.
     window_keys: keys of the configuration's `windows`, other than `max_seq_length`, that `cut_windows` takes.
     answer_keys: keys of the configuration's `windows` that `read_answers` takes.
     windows_of_row: number of windows that a row becomes, roughly, for estimates of time.
@@ -286,20 +275,13 @@ class Kind(ABC):
     def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list:
         """Return the rows of a file's data. Raises `InputError` if the data do not have the form of this kind.
 
-        data:    data that `fetching.read_file` returns; for the form `files`, the paths of one file or of all in a
-            folder.
-        where:   the file or folder, for messages.
-        key:     the configuration's key of the task's columns, for messages.
+        data: data that `fetching.read_file` returns; for the form `files`, the paths of one file or of all in a folder.
+        where: the file or folder, for messages. key: the configuration's key of the task's columns, for messages.
         columns: {field of a row: column of a table}, for a kind whose data are a table.
         """
 
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
-        """Return the rows of a dataset of the Hub. Raises `InputError` if the kind cannot be read from the Hub.
-
-        data:    rows of the dataset; where: name of the dataset, for messages.
-        key:     the configuration's key of the task's columns, for messages.
-        columns: {field of a row: column of a table}, for a kind whose data are a table.
-        """
+        """Return the rows of a dataset of the Hub; arguments as in `rows_of_file`, with its name as `where`."""
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
     def draw_samples(self, rows: Sequence, draw: Draw) -> list[Sample]:
@@ -320,7 +302,7 @@ class Kind(ABC):
     ) -> Windows:
         """Return rows encoded as windows that a model reads.
 
-        record: record of the fetched model; max_seq_length: most tokens of a window, fewer if the model takes fewer.
+        max_seq_length: most tokens of a window, fewer if the model takes fewer.
         shape: values of the kind's `window_keys`; for kinds whose head is `LANGUAGE_MODEL`, the `seed` of masked words.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
@@ -328,23 +310,19 @@ class Kind(ABC):
     def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
         """Return the correct class of each softmax of the model head, such as first and last token of an answer.
 
-        record: record of the fetched model, which knows its labels.
         Returns [window, softmax] int, negative in a window without the answer. For a language model, returns [window,
         1], the number of tokens to predict.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def training_targets(self, rows: Sequence, windows: Windows) -> tuple[np.ndarray, list[str] | None]:
-        """Return targets for fine-tuning, [window, softmax] int of at least 0, and the names of the labels.
-
-        The names are None for a kind without labels.
-        """
+        """Return targets for fine-tuning, [window, softmax] int of at least 0, and names of labels, if there are."""
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
         """Return the logits of a model's output, [input, class, softmax]; unless overridden, of a single softmax.
 
-        output: the output of the model's forward pass; mask: [input, token], 0 for padding.
+        mask: [input, token], 0 for padding.
         """
         return output.logits[:, :, None]
 
@@ -356,7 +334,7 @@ class Kind(ABC):
         """Return one array [window] for each of `answer_columns`, from the model's output for a batch.
 
         sentences: for each window, the sentence number of each token, [token], as in `windows.Windows`.
-        settings:  values of the kind's `answer_keys`.
+        settings: values of the kind's `answer_keys`.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
@@ -365,17 +343,13 @@ class Kind(ABC):
     ) -> Scored:
         """Return {id: answer} and a table of scores with one row for each question, pair or document.
 
-        record: record of the fetched model.
         values: the arrays of `read_answers` for all windows; for a language model, the loss in nats and the number of
             predicted tokens of each window.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
-        """Return {name: value} of each metric, in its unit, and of the number of rows, such as `n_questions`.
-
-        scores: the table of `score_answers`.
-        """
+        """Return {name: value} of each metric, in its unit, and of the number of rows, such as `n_questions`."""
         means = {metric.name: float(scores[metric.column].mean()) for metric in self.metrics}
         return {**means, f"n_{self.counted}": len(scores)}
 
@@ -394,10 +368,9 @@ class TableKind(Kind):
 
 
 def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> Any:
-    """Return a table of data with its column names as text.
+    """Return a pandas table with its column names as text.
 
-    data: a pandas.DataFrame; where: the file, and key: the configuration's key of the columns, for messages.
-    columns: columns that the table must have.
+    where: the file, and key: the configuration's key of the columns, for messages.
     Raises `InputError` if the table has no rows, or lacks one of `columns`.
     """
     if data.empty:
@@ -412,9 +385,9 @@ def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> An
 
 
 def texts_of_rows(table: Any, where: str, columns: Sequence[str]) -> list[Any]:
-    """Return the texts of each column, [column][row].
+    """Return the texts of each column of a pandas table, [column][row].
 
-    table: a pandas.DataFrame; where: the file, for messages. Raises `InputError` for a row without text in a column.
+    Raises `InputError` for a row without text in a column; where: the file, for messages.
     """
     texts = [table[column].to_numpy(object) for column in columns]
     for row, of_row in enumerate(zip(*texts, strict=True), start=1):
@@ -424,19 +397,14 @@ def texts_of_rows(table: Any, where: str, columns: Sequence[str]) -> list[Any]:
 
 
 def read_ids(table: Any, where: str, column: str | None) -> list[str]:
-    """Return the id of each row as text: the value of a column, or the row's number from 0 if `column` is None.
-
-    table: a pandas.DataFrame; where: the file, for messages.
-    Raises `InputError` for an id that is neither text nor a whole number.
-    """
+    """Return the id of each row as text: the value of a column, or the row's number from 0 if `column` is None."""
     return list(map(str, range(len(table)) if column is None else plain_values(table, where, column, booleans=False)))
 
 
 def plain_values(table: Any, where: str, column: str, booleans: bool = True) -> list[str | int | bool]:
-    """Return a column of ids or labels: texts, whole numbers as int, and true and false.
+    """Return a column of a pandas table as a list of texts, whole numbers as int, and true and false if `booleans`.
 
-    table: a pandas.DataFrame; where: the file, for messages; booleans: whether true and false are allowed.
-    Raises `InputError` for any other value, and for the empty text.
+    Raises `InputError` for any other value, and for the empty text; where: the file, for messages.
     """
     plain = []
     for row, value in enumerate(table[column].to_numpy(object), start=1):
@@ -485,8 +453,5 @@ KINDS: Mapping[str, Kind] = _Kinds()
 
 
 def read_rows(path: StrPath, kind: str) -> list:
-    """Return the rows of a task of this kind from a JSON Lines file.
-
-    kind: a key of `KINDS`. Raises `InputError` with the line and field that is damaged, and for a file without lines.
-    """
+    """Return the rows of a task from a JSON Lines file; kind: a key of `KINDS`."""
     return read_records(path, KINDS[kind].row)

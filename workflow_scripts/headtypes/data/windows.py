@@ -92,12 +92,12 @@ def joined_windows(
 ) -> Windows:
     """Return windows of a task's rows, from one array [token] for each window.
 
-    owners:      index of each window's row in `rows`.
+    owners: index of each window's row in `rows`.
     token_types: segment of each token; None for a model without segments.
-    sentences:   number of each token's sentence, -1 for a special token.
-    characters:  (first character, character after the last) of each token, as in `Windows`; None if no answer is cut
+    sentences: number of each token's sentence, -1 for a special token.
+    characters: (first character, character after the last) of each token, as in `Windows`; None if no answer is cut
         from a text.
-    targets:     id of the token to predict at each token, -1 for none; None for a task that needs no language model.
+    targets: id of the token to predict at each token, -1 for none; None for a task that needs no language model.
     """
 
     def joined(arrays: Sequence[np.ndarray], kind: type = np.int32) -> np.ndarray:
@@ -127,9 +127,10 @@ def windows_of_pairs(
 ) -> Windows:
     """Return windows of pairs of texts, such as question and context.
 
-    owners:      index of each window's row in `rows`.
-    encodings:   the tokenizer's object for each window; texts: the two texts that were encoded in each window.
-    token_types: segment of each token in each window; None for a model without segments.
+    owners: index of each window's row in `rows`. encodings: the tokenizer's object for each window. texts: the two
+        texts
+    that were encoded in each window. token_types: segment of each token in each window; None for a model without
+    segments.
     """
     boundaries = {second: split_sentences(second) for _, second in texts}
     sentences, characters = [], []
@@ -158,11 +159,7 @@ def token_spans(encoding: Encoding, *texts: str) -> tuple[np.ndarray, np.ndarray
 
 
 def without_space(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return start and end of a token in its text, without white space around the token.
-
-    start, end: first character of the token, and the character after the last, as the tokenizer says. A token of white
-        space alone stays as it is.
-    """
+    """Return start and end of a token in its text, without white space around it; white space alone stays."""
     piece = text[start:end]
     if not piece or not (piece[0].isspace() or piece[-1].isspace()) or piece.isspace():
         return start, end
@@ -183,16 +180,14 @@ def sentence_of(offsets: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
     """Return the number of the sentence in which each token starts, [token] int32 from 0.
 
     offsets: [token] int, first character of each token; boundaries: [sentence, 2] int from `split_sentences`. A token
-        that starts between two sentences belongs to the first of them.
+        that
+    starts between two sentences belongs to the first of them.
     """
     return np.maximum(np.searchsorted(boundaries[:, 0], offsets, side="right") - 1, 0).astype(np.int32)
 
 
 def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> tuple[list, Windows]:
-    """Return rows drawn at random, in the order of `rows`, and the windows of these rows.
-
-    questions: number of rows to draw; all rows are returned for "all", or if `rows` has no more than `questions`.
-    """
+    """Return rows drawn at random, in the order of `rows`, and their windows; all of them for "all"."""
     if questions == "all" or questions >= len(rows):
         return rows, windows
     drawn = np.sort(np.random.default_rng(seed).choice(len(rows), questions, replace=False))
@@ -206,7 +201,6 @@ def check_finite(values: np.ndarray, what: str) -> None:
 
 
 def write_windows(path: StrPath, windows: Windows, provenance: dict) -> None:
-    """Write windows and their provenance as HDF5: a compressed data set with checksums for each array of `Windows`."""
     names = (*_OF_TOKENS, "offsets", "question")
     arrays = {name: getattr(windows, name) for name in names}
     arrays["question_ids"] = np.char.encode(windows.question_ids, "utf-8")
@@ -220,10 +214,6 @@ def write_windows(path: StrPath, windows: Windows, provenance: dict) -> None:
 
 
 def read_windows(path: StrPath) -> Windows:
-    """Return the windows of a file of `write_windows`.
-
-    Raises `InputError` if the file is damaged or holds no windows.
-    """
     with undamaged(path, "is not a file of windows"):
         with h5py.File(path) as file:
             arrays = {name: data[:] for name, data in file.items()}

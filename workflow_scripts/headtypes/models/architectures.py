@@ -40,9 +40,8 @@ class _Given(threading.local):
 class _Attend:
     """A callable that computes one module's attention by a registered function, and returns the outputs of the heads.
 
-    module: module of the model that computes attention.
     implementation: name under which the function is registered with Transformers' `AttentionInterface`.
-    given:  object whose attribute `forward` belongs to the current forward pass; the function gets `forward` as a
+    given: object whose attribute `forward` belongs to the current forward pass; the function gets `forward` as a
         keyword argument.
     """
 
@@ -65,8 +64,7 @@ def _bloom(
 ):
     """Return (outputs [sample, query, channel], None), as `BloomAttention.forward` of Transformers does.
 
-    `attend` computes the attention. The scores have a bias that grows with the key's position (ALiBi). The outputs
-    include the residual.
+    The scores have a bias that grows with the key's position (ALiBi). The outputs include the residual.
     """
     query, key, value = module._reshape(module.query_key_value(hidden_states))
     if layer_past is not None:
@@ -86,11 +84,7 @@ def _falcon(
     position_embeddings=None,
     **kwargs,
 ):
-    """Return (outputs [sample, query, channel], None), as `FalconAttention.forward` of Transformers does.
-
-    `attend` computes the attention. Positions are rotated into queries and keys. Raises `InputError` for a Falcon with
-    ALiBi.
-    """
+    """Return (outputs [sample, query, channel], None), as Transformers' `FalconAttention.forward` without ALiBi."""
     from transformers.models.falcon.modeling_falcon import apply_rotary_pos_emb
 
     if alibi is not None:
@@ -176,8 +170,7 @@ _PROBE = "headtypes_probe"
 def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[str, Any]) -> None:
     """Raise `InputError` if a layer's attention has a part that our own computation of attention (`hook.Layer`) lacks.
 
-    module:    module that computes the layer's attention.
-    mask:      mask that the module passes to its attention function; None for no mask.
+    module, mask: module that computes the layer's attention, and the mask that it passes to its attention function.
     arguments: {name: value} of the keyword arguments that the module passes. An argument that is not known to be
         harmless is an error, because without it other attention than the model's would be computed.
     """

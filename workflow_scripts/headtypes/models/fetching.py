@@ -37,12 +37,10 @@ _NUMBERS = ("F64", "F32", "F16", "BF16", "float64", "float32", "float16", "bfloa
 def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRecord:
     """Return the record of a model, after downloading the model's files if they come from the Hub.
 
-    model:  name of the model in the configuration.
     source: the model's `source` in the configuration. Its keys are hub and revision, or folder, or package and
         subfolder, or gguf (a path; with package, a file name); and pickle.
     sha256: SHA-256 that the only file of weights must have; None for no check.
-    Raises `InputError` if the files cannot be found, are not a Transformer, or have no fast tokenizer that fits the
-    model.
+    Raises `InputError` if the files are missing, are not a Transformer, or have no fast tokenizer that fits the model.
     """
     key = f"models.{model}"
     pickle = source.get("pickle", False)
@@ -97,13 +95,6 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
 
 
 def _fetch_snapshot(key: str, repository: str, revision: str | None, pickle: bool) -> Path:
-    """Download a model's files from the Hub; return their folder in the cache, which is named after the commit.
-
-    key:        key in the configuration that names the repository, such as models.bert.source.hub.
-    repository: id on the Hub.
-    pickle:     whether weights in a pickle are taken if there are none in safetensors.
-    Raises `InputError` if the files cannot be had.
-    """
     with told(unavailable(key, repository, revision)):
         folder = Path(snapshot_download(repository, revision=revision, allow_patterns=list(MODEL_FILES)))
         if pickle and not any(folder.glob("*.safetensors")):
@@ -114,10 +105,7 @@ def _fetch_snapshot(key: str, repository: str, revision: str | None, pickle: boo
 
 
 def load_tokenizer(record: ModelRecord):
-    """Return the fast tokenizer of a fetched model.
-
-    Raises `InputError` if the model has no fast tokenizer, or its files have changed since they were fetched.
-    """
+    """Return the fast tokenizer of a fetched model; raise `InputError` if its files have changed since then."""
     check_files(record, record.files)
     return _tokenizer_of(f"models.{record.name}: {record.folder}", record.folder, record.gguf)
 
@@ -168,7 +156,6 @@ def _is_size(value: Any) -> bool:
 def _count_parameters(key: str, file: Path, is_quantised: bool) -> int:
     """Return the number of parameters in a file of weights.
 
-    key: key of the model in the configuration, such as models.bert, for messages.
     is_quantised: whether the model's config.json says that the weights are quantised.
     Raises `InputError` for a damaged file, and for weights in integers that are not said to be quantised.
     """
@@ -202,12 +189,8 @@ def _count_parameters(key: str, file: Path, is_quantised: bool) -> int:
 
 
 def _read_shape(where: str, folder: StrPath, gguf: str | None) -> dict:
-    """Return the fields of `ModelRecord` that follow from a model's config.json and tokenizer, as {field: value}.
+    """Return {field of `ModelRecord`: value} of the fields that follow from a model's config.json and tokenizer.
 
-    The fields are model_type, architectures, layers, heads, causal, width and max_length.
-
-    where: the model, as messages name it.
-    folder, gguf: folder of the files, and name of a file in GGUF in it.
     Raises `InputError` if the model is no Transformer that reads text, or the tokenizer does not fit the model.
     """
     with told(f"{where} has no config.json that loads" if gguf is None else f"{where} does not load"):

@@ -43,12 +43,10 @@ logging.set_verbosity_error()
 
 
 class MissingHeadError(InputError):
-    """An error: a model lacks the model head (output layer) that a task needs.
+    """An error: a model lacks the model head (output layer) for a task; the message is "{where} {why}; {remedy}.".
 
-    The message is "{where} {why}; {remedy}.".
-
-    where:  name of the model, such as `models.bert: ~/models/bert`.
-    why:    reason, such as `has no question-answering head in Transformers`.
+    where: name of the model, such as `models.bert: ~/models/bert`.
+    why: reason, such as `has no question-answering head in Transformers`.
     remedy: advice to the user, such as `name another model`.
     """
 
@@ -60,10 +58,10 @@ class MissingHeadError(InputError):
 class Head(NamedTuple):
     """A kind of model head, which is the output layer for a task.
 
-    auto:     class of Transformers that loads a model with this head, such as `AutoModelForMaskedLM`.
-    types:    {model type: name of its class in Transformers} of all model types that have this head.
+    auto: class of Transformers that loads a model with this head, such as `AutoModelForMaskedLM`.
+    types: {model type: name of its class in Transformers} of all model types that have this head.
     in_words: name of the head, for messages.
-    pooled:   whether the head reads a single token of a sample, through a pooler if the model has one.
+    pooled: whether the head reads a single token of a sample, through a pooler if the model has one.
     """
 
     auto: type
@@ -89,8 +87,8 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     """Return a fetched model in evaluation mode, on the GPU if there is one.
 
     precision: float32, bfloat16 or float16, whatever the files hold; see `usable_precision`.
-    head:      model head (output layer), a key of `HEADS` such as `masked_lm`. With None, the base model is returned,
-        and of an encoder-decoder the encoder.
+    head: model head (output layer), a key of `HEADS` such as `masked_lm`. With None, the base model is returned, and of
+        an encoder-decoder the encoder.
     Raises `InputError` if the model's files have changed or do not load. Raises `MissingHeadError` if Transformers has
     no such head for this type of model, or the weights lack the head.
     """
@@ -158,9 +156,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
 def usable_precision(precision: str, what: str) -> str:
     """Return `precision`, or float32 in place of bfloat16 if the processor has no instructions for bfloat16.
 
-    If the precision changes, a line is printed to the standard error.
-
-    what: the work that needs the precision, such as a model's name, for the printed line.
+    If the precision changes, a line about the work `what`, such as a model's name, is printed to the standard error.
     """
     computed = arithmetic(precision)
     if computed != precision:
@@ -205,7 +201,6 @@ def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[st
 def check_left_over(where: str, model: PreTrainedModel, names: Iterable[str]) -> None:
     """Raise `InputError` if a model's files hold weights that were not loaded but change what the model computes.
 
-    where: the model, as the message names it.
     names: all weights that were not loaded. Heads of other tasks, poolers, decoders and buffers that are computed may
         be among them. Biases, further layers, adapters and scales of quantised weights may not.
     """

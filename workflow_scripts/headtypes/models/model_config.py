@@ -27,10 +27,7 @@ _HEADLESS = ("conv", "linear_attention", "mamba", "mlp", "moe", "recurrent")
 
 
 def config_of(record: ModelRecord) -> PreTrainedConfig:
-    """Return the config of a fetched model, with special ways of computing outputs switched off.
-
-    Switched off are special attention kernels, computation in chunks and arithmetic with quantised weights.
-    """
+    """Return the config of a fetched model, without special attention kernels, chunks and quantised arithmetic."""
     config = AutoConfig.from_pretrained(**record.pretrained)
     # What a config.json names may be code from the Hub, or a package that not every machine has.
     config._attn_implementation = config._experts_implementation = None
@@ -46,10 +43,7 @@ def config_of(record: ModelRecord) -> PreTrainedConfig:
 
 
 def body_of(model: PreTrainedModel) -> PreTrainedModel:
-    """Return the part of a model whose heads are read.
-
-    The part is the base model without a model head, or the encoder of an encoder-decoder.
-    """
+    """Return the part of a model whose heads are read: the base model, or the encoder of an encoder-decoder."""
     body = model.base_model
     return body.get_encoder() if body.config.is_encoder_decoder else body
 
@@ -64,10 +58,7 @@ def headed_layers(config: PreTrainedConfig) -> list[int]:
 
 
 def layers_and_heads(model: PreTrainedModel) -> tuple[int, int]:
-    """Return (number of layers with attention heads, number of heads in each of these layers).
-
-    Raises `InputError` for a model without attention heads.
-    """
+    """Return (number of layers with attention heads, number of heads in each of these layers)."""
     config = model.config
     if not hasattr(config, "num_attention_heads"):
         raise InputError(f"a {config.model_type} model has no attention heads; name a Transformer.")
@@ -75,21 +66,13 @@ def layers_and_heads(model: PreTrainedModel) -> tuple[int, int]:
 
 
 def padding_token(config: PreTrainedConfig) -> int | None:
-    """Return the id of the padding token.
-
-    Returns None if the config names no padding token, or the model has no embedding for the token.
-    """
+    """Return the id of the padding token; None if the config names none, or the model has no embedding for it."""
     token = config.pad_token_id
     return token if token is not None and 0 <= token < config.vocab_size else None
 
 
 def check_padding(config: PreTrainedConfig, where: str) -> None:
-    """Raise `InputError` if a model has no padding token.
-
-    A classification head finds the end of each text in a batch by this token.
-
-    where: the model, as the message names it.
-    """
+    """Raise `InputError` if a model has no padding token, by which a classification head finds the end of each text."""
     if padding_token(config) is None:
         raise InputError(
             f"{where} has no pad_token_id in its config.json, which a classification head needs to find the end of "

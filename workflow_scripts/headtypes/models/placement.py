@@ -25,9 +25,7 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def visible_gpus(named: str | None, nodes: int) -> list[str]:
-    """Return the CUDA names of the GPUs that processes may use.
-
-    A name that is listed twice may be taken by two processes.
+    """Return the CUDA names of the GPUs that processes may use; a name may be there twice, for two processes.
 
     named: value of CUDA_VISIBLE_DEVICES, read up to the first entry that is no GPU, such as -1; None if it is not set.
     nodes: number of the machine's GPUs.
@@ -40,12 +38,9 @@ def visible_gpus(named: str | None, nodes: int) -> list[str]:
 
 
 def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
-    """Reserve a GPU by a lock file in `folder`, and return (GPU, open lock file).
+    """Reserve a GPU by a lock file in `folder`, if need be after waiting, and return (GPU, open lock file).
 
-    The call waits while other processes hold all GPUs. The system frees the GPU when the file is closed or the process
-    ends.
-
-    gpus: CUDA names; a name that is listed twice may be taken by two processes.
+    The system frees the GPU when the file is closed or the process ends.
     """
     folder.mkdir(parents=True, exist_ok=True)
     # Every GPU is given to one process before any is given to a second.
@@ -106,8 +101,7 @@ def arithmetic(precision: str) -> str:
     """Return the precision in which this machine computes a model: `precision`, or float32 instead of a slow bfloat16.
 
     bfloat16 becomes float32 if there is no GPU and the processor would only emulate bfloat16: an emulated step of
-    training took 7.3 times as long. Call `keep_to_gpus` before this function, since this function makes
-    PyTorch look for GPUs.
+    training took 7.3 times as long. Call `keep_to_gpus` before this function, since it makes PyTorch look for GPUs.
     """
     import torch
 
@@ -135,11 +129,9 @@ def memory_limits(model: str) -> Mapping[str, float] | None:
 
 
 def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None) -> int:
-    """Return the number of GPUs that a model's weights need, at least 1.
+    """Return the number of GPUs that a model's weights need, at least 1; parameters: their number.
 
-    parameters: number of the model's parameters.
-    memory:     {"gpu": most GB of weights on each GPU, "cpu": most GB in the machine's memory}, either or both. Without
-        "gpu", the number is 1.
+    memory: limits as in `limit_memory`; without "gpu", the number is 1.
     """
     most = (memory or {}).get("gpu")
     return 1 if most is None else max(1, math.ceil(parameters * BYTES[precision] / (most * GB)))
@@ -161,10 +153,7 @@ def device_of(model: "nn.Module") -> "torch.device":
 
 @contextmanager
 def weights_on_device(module: "nn.Module") -> Iterator[None]:
-    """Bring a module's weights from memory or disk to its device while the `with` block lasts.
-
-    The device is the one that computes with the weights.
-    """
+    """Bring a module's weights from memory or disk to the device that computes, while the `with` block lasts."""
     with ExitStack() as entered:
         if hasattr(module, "_hf_hook"):
             from accelerate.utils import align_module_device
@@ -176,7 +165,7 @@ def weights_on_device(module: "nn.Module") -> Iterator[None]:
 def replace_method(stack: ExitStack, module: "nn.Module", name: str, value: Callable) -> None:
     """Replace the method `name` of one module by `value` until `stack` is closed.
 
-    When `stack` is closed, the module gets back its method, or the replacement that accelerate had made before.
+    Then the module gets back its method, or the replacement that accelerate had made before.
     """
     if name in vars(module):
         stack.callback(setattr, module, name, vars(module)[name])

@@ -43,10 +43,9 @@ PICKLES = ("pytorch_model*.bin", "pytorch_model*.bin.index.json")
 
 
 def model_files(folder: StrPath, pickle: bool = False) -> list[Path]:
-    """Return the sorted paths of the files in a model's folder that `from_pretrained` reads.
+    """Return the sorted paths of the files in a model's folder that `from_pretrained` reads; [] without this folder.
 
     pickle: whether weights in a pickle (pytorch_model*.bin) are included.
-    Returns [] if the folder does not exist.
     """
     patterns = MODEL_FILES + PICKLES if pickle else MODEL_FILES
     files = Path(folder).iterdir() if Path(folder).is_dir() else ()
@@ -56,11 +55,8 @@ def model_files(folder: StrPath, pickle: bool = False) -> list[Path]:
 def weight_files(folder: StrPath, pickle: bool = False, gguf: str | None = None) -> list[Path]:
     """Return the sorted paths of the weights that Transformers loads from a model's folder; [] if the folder has none.
 
-    The paths are the file in GGUF; or else model.safetensors, or the files that its index names; or else, with
-    `pickle`, pytorch_model.bin or the files that its index names.
-
     pickle: whether weights may be a pickle, which can run code when it is read.
-    gguf:   name of a file in GGUF in the folder; None for other formats.
+    gguf: name of a file in GGUF in the folder; None for other formats.
     Raises `InputError` for an index whose `weight_map` does not give a file of this folder for each tensor.
     """
     if gguf is not None:
@@ -94,8 +90,7 @@ def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
     """Return (folder of a model's files, name of its file in GGUF); the name is None for other formats.
 
     source: the model's `source` in the configuration: {key: value}, with keys such as hub, folder, package and gguf.
-    The folder is None for a model of the Hub, for a model that the workflow trains, and for a package that is not
-    installed. The package is not imported.
+    The folder is None for a model of the Hub, for a model that the workflow trains, and for a package that is missing.
     """
     gguf = source.get("gguf")
     if source.get("package") is not None:
@@ -111,7 +106,7 @@ def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
 def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of a model's config.json; {} if this machine has no such file, or the model is in GGUF.
 
-    source: the model's `source` in the configuration: {key: value}, with keys such as hub, folder, package and gguf.
+    source: the model's `source` in the configuration, as in `place_of`.
     """
     folder, gguf = place_of(source)
     file = None if folder is None or gguf else Path(folder, "config.json")
@@ -122,8 +117,7 @@ def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
 def pretrained(folder: StrPath, gguf: str | None = None) -> dict[str, Any]:
     """Return keyword arguments with which `from_pretrained` of Transformers reads a model from local files alone.
 
-    folder: folder of the model's files.
-    gguf:   name of a file in GGUF in the folder. If given, the arguments name a temporary folder with a link to this
+    gguf: name of a file in GGUF in the folder. If given, the arguments name a temporary folder with a link to this
         file, so that no other file of `folder` is read.
     """
     alone = folder if gguf is None else _folder_of(os.path.abspath(Path(folder, gguf)))
@@ -143,20 +137,19 @@ def _folder_of(file: str) -> str:
 class ModelRecord:
     """The record of a model whose files are on this machine, as `results/sources/models/{model}.json` holds it.
 
-    name:       name of the model in the configuration.
-    hub:        id of the repository on the Hub that the files come from, if they do.
-    package:    import name of the Python package that the files come from, if they do.
-    revision:   commit of the repository on the Hub.
-    folder:     path of the files on this machine.
-    weights:    {file name: SHA-256} of the weights.
-    files:      {file name: SHA-256} of all other files that the model and its tokenizer are loaded from.
-    pickle:     whether the weights are a pickle.
-    reader:     for a model in GGUF, the version of the package `gguf`, on which the model's numbers depend.
+    name: name of the model in the configuration.
+    hub, revision: id of the repository on the Hub that the files come from, if they do, and its commit.
+    package: import name of the Python package that the files come from, if they do.
+    folder: path of the files on this machine.
+    weights: {file name: SHA-256} of the weights.
+    files: {file name: SHA-256} of all other files that the model and its tokenizer are loaded from.
+    pickle: whether the weights are a pickle.
+    reader: for a model in GGUF, the version of the package `gguf`, on which the model's numbers depend.
     parameters: number of the model's parameters.
     model_type, architectures: values of these keys of `config.json`.
     layers, heads: number of layers with heads, and of heads in each of these layers.
-    causal:     whether the model is a decoder, in which tokens attend only to earlier tokens.
-    width:      number of channels of a token between layers.
+    causal: whether the model is a decoder, in which tokens attend only to earlier tokens.
+    width: number of channels of a token between layers.
     max_length: number of tokens of the longest input.
     """
 
@@ -196,10 +189,7 @@ def write_model_record(path: StrPath, record: ModelRecord) -> None:
 
 
 def read_model_record(path: StrPath) -> ModelRecord:
-    """Return the model's record that a JSON file holds.
-
-    Raises `InputError` if the file is damaged, or the folder of the model's files is gone.
-    """
+    """Return the model's record in a JSON file; raise `InputError` if the folder of the model's files is gone."""
     content = read_json(path)
     with undamaged(path, "is not a record of a model"):
         lacking = [field.name for field in fields(ModelRecord) if field.name not in content]
@@ -216,9 +206,7 @@ def read_model_record(path: StrPath) -> ModelRecord:
 def unavailable(key: str, repository: str, revision: str | None) -> str:
     """Return the beginning of an error message: that neither the Hub nor the local cache has a repository.
 
-    key:        key in the configuration that names the repository, such as models.bert.source.hub.
-    repository: id on the Hub.
-    revision:   commit, tag or branch, which the message names; None for the current main.
+    key: key in the configuration that names the repository, such as models.bert.source.hub.
     """
     return f"{key}: {repository}{f' ({revision})' if revision else ''} cannot be had from the Hub or the local cache"
 
@@ -227,10 +215,7 @@ def check_contents(where: str, folder: Path) -> None:
     """Raise `InputError` if a large file downloaded from the Hub is damaged, and remove the file from the cache.
 
     A file is damaged if its SHA-256 differs from its name in the cache, which is the SHA-256 on the Hub. The Hub's own
-    client compares lengths alone. After the removal, the next run downloads the file again.
-
-    where:  the repository, as the message names it.
-    folder: snapshot of the repository in the cache.
+    client compares lengths alone. where: the repository, for messages; folder: its snapshot in the cache.
     """
     for file in filter(Path.is_symlink, folder.rglob("*")):
         content = file.resolve()
@@ -246,10 +231,8 @@ def check_contents(where: str, folder: Path) -> None:
 def added_tokens(tokenizer, where: str = "the model") -> set[int]:
     """Return the ids of the tokens that a tokenizer adds to one text or to a pair of texts.
 
-    tokenizer: fast tokenizer of Transformers.
-    where:     the model, as the message names it.
     Raises `InputError` if the tokenizer's files do not name an added token as special, since the token would count as
-    an ordinary one.
+    an ordinary one; where: the model, as the message names it.
     """
     added: dict[int, str] = {}
     for encoded in (tokenizer("a"), tokenizer("a", "b")):
@@ -275,9 +258,7 @@ def save_model(
     out_folder: Path,
     beside: Mapping[str, Any] | None = None,
 ) -> None:
-    """Save a model with its tokenizer in the folder `out_folder`, which appears only when complete.
-
-    An older folder is replaced.
+    """Save a model with its tokenizer in a folder, which appears only when complete; an older folder is replaced.
 
     beside: {file name: contents} of further JSON files for the folder.
     """

@@ -47,7 +47,6 @@ def code_hash(loaded: tuple[str, ...], folder: Path = _FOLDER) -> str:
 
     loaded: names of modules or paths of Python files, as `loaded_modules` returns them.
     folder: folder that holds our package.
-    A package that is not installed has the version "absent", so that jobs can be planned on any machine.
     """
     files = covered_files(loaded, folder)
     imported = {name.partition(".")[0] for file in files for name in _read(file)[0]}
@@ -74,9 +73,8 @@ def covered_files(loaded: Iterable[str], folder: Path = _FOLDER) -> set[Path]:
 def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
     """Raise `InputError` if a job imported another copy of our package, or if code changed after the job was planned.
 
-    planned: hash of the code when the job was planned.
-    loaded:  names of modules or paths of Python files, as `loaded_modules` returns them.
-    folder:  folder of the workflow's scripts.
+    planned: hash of the code when the job was planned; folder: folder of the workflow's scripts.
+    loaded: names of modules or paths of Python files, as `loaded_modules` returns them.
     """
     if folder.resolve() != _FOLDER:
         raise InputError(
@@ -92,11 +90,8 @@ def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
 def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
     """Return the names of the modules that a job loads by name, and the path of the user's Python file, if any.
 
-    The modules are those of the job's function and of its task's kind.
-
-    calls: the job's function, as `module:function` inside our package.
-    spec:  the part of the configuration that the job depends on. The key `kind` names the task's kind, and the key
-        `file` the user's file.
+    The modules are those of the job's function, `calls`, and of its task's kind, the key `kind` of `spec`. The key
+    `file` of `spec` names the user's file.
     """
     called = f"headtypes.{calls.partition(':')[0]}"
     kind = (module_of(spec["kind"]),) if "kind" in spec else ()
@@ -105,10 +100,7 @@ def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
 
 @cache
 def package_version(name: str) -> str:
-    """Return the installed version of a package, without a build tag such as +cpu; "absent" if it is not installed.
-
-    name: name by which the package is imported, a key of `NUMERIC_PACKAGES`.
-    """
+    """Return the installed version of a package without a build tag such as +cpu; name: a key of `NUMERIC_PACKAGES`."""
     # torch's build (+cpu, +cu130) is the machine's, not the lock's.
     return version_of(NUMERIC_PACKAGES[name]).partition("+")[0]
 
@@ -122,8 +114,7 @@ def _imported_files(file: Path, folder: Path) -> frozenset[Path]:
 def _files_of(name: str, folder: Path) -> tuple[Path, ...]:
     """Return the files of a module of our package: its own file and the `__init__.py` of each package that holds it.
 
-    name:   dotted name of the module, or the path of the user's Python file, which is returned alone.
-    folder: folder that holds our package.
+    name: dotted name of the module, or the path of the user's Python file, which is returned alone.
     Returns () for a module outside our package.
     """
     if name.endswith(".py"):

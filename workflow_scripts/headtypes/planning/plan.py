@@ -167,10 +167,7 @@ class UserFiles:
         return _given(self.config.tasks[task].source.test_file)
 
     def of_analysis(self, analysis: str) -> dict[str, str]:
-        """Return {name: path} of the user's files that an analysis of the user's reads.
-
-        Inputs that are results of the workflow are left out.
-        """
+        """Return {name: path} of the user's files that an analysis of the user's reads, without results."""
         return {name: path for name, path in self.config.analyses[analysis].inputs.items() if not is_result(path)}
 
     def of_vectors(self) -> list[str]:
@@ -182,11 +179,7 @@ def _given(file: str | None) -> list[str]:
 
 
 def plan_of(layers: Layers) -> "Plan":
-    """Return the plan of a configuration.
-
-    layers: values of the configuration files, and the places of their keys.
-    Raises `ConfigError` with the file and line of each wrong key.
-    """
+    """Return the plan of a configuration; raise `ConfigError` with the file and line of each wrong key."""
     try:
         return Plan(read_config(layers.values))
     except ConfigError as error:
@@ -194,11 +187,7 @@ def plan_of(layers: Layers) -> "Plan":
 
 
 def plan_of_files(files: Iterable[StrPath]) -> "Plan":
-    """Return the plan of configuration files, each laid over those before it.
-
-    files: paths, the lowest first.
-    Raises `InputError` if a file cannot be read, and `ConfigError` with the file and line of each wrong key.
-    """
+    """Return the plan of configuration files, each laid over those before it."""
     return plan_of(laid_over(files))
 
 
@@ -225,11 +214,7 @@ class Plan:
         check_evaluated(config, {(model, name): self.operations(name) for model, name in evaluated})
 
     def check_published(self, paper: str, rows: Iterable[str]) -> None:
-        """Raise `ConfigError` if a model is to be compared with a row that a paper's tables do not have.
-
-        paper: name of the paper.
-        rows:  names of the rows of the paper's tables.
-        """
+        """Raise `ConfigError` if a model is to be compared with a row that is not among a paper's `rows`."""
         rows, named = list(rows), {name: model.published.get(paper) for name, model in self.config.models.items()}
         wrong = {name: row for name, row in named.items() if row is not None and row not in rows}
         if wrong:
@@ -348,10 +333,7 @@ class Plan:
 
     @cached_property
     def company(self) -> list[FeaturePlan]:
-        """The pairs of a model and the task that the model answers, on which random sets of heads are ablated.
-
-        The list is empty if `company.sets` in the configuration is 0.
-        """
+        """The pairs of a model and the task that the model answers, on which random sets of heads are ablated."""
         asked = [entry for entry in self.inputs if self.config.models[entry.model].evaluate == entry.task]
         return asked if self.config.company.sets != 0 else []
 
@@ -420,10 +402,7 @@ class Plan:
         ]
 
     def left_out(self, model: str, partition: str) -> list[AblationPlan]:
-        """Return the evaluations with a partition whose condition changes exactly one type, and no single head.
-
-        Only evaluations that are repeated with random heads are returned.
-        """
+        """Return the evaluations with a partition that change exactly one type, and are repeated with random heads."""
         return [
             ablation
             for ablation in self.controlled_of(model, partition)
@@ -473,11 +452,9 @@ class Plan:
     def reading(self, condition: str, task: str | None = None) -> tuple[str, dict]:
         """Return (name of the condition, {field of `Reading`: value}) of an evaluation.
 
-        Only fields that can change an operation of the condition are returned. With `task`, fields that mean nothing on
-        the task's kind are left out, too.
-
+        Only fields that can change an operation of the condition are returned, and with `task`, fields that mean
+        something on the task's kind.
         condition: name of the evaluation: a condition, or `condition@reading` with the name of a further reading.
-        task:      name of the task.
         """
         condition, _, further = condition.partition(UNDER)
         without = self.kind_of(task).without_reading if task else ()
@@ -504,10 +481,7 @@ class Plan:
         return self.config.models[model].source.finetuned
 
     def memory_of(self, model: str) -> dict[str, float] | None:
-        """Return {"gpu": most GB of weights on each GPU, "cpu": most GB in memory}, either or both, of a model.
-
-        Returns None if the model is not larger than a device.
-        """
+        """Return {"gpu": most GB of weights on each GPU, "cpu": most GB in memory}, one or both, or None."""
         memory = self.config.models[model].memory
         return None if memory is None else given(memory)
 
@@ -567,10 +541,7 @@ def _with_baseline(config: Config) -> list[str]:
 
 
 def files_of(plan: Plan, results: Iterable[Result] = RESULTS) -> list[str]:
-    """Return the paths of all files that results have in a plan.
-
-    results: declarations of results, by default of all that the workflow can write.
-    """
+    """Return the paths of all files that results have in a plan."""
     return [
         path.format(**result.wildcards(entry))
         for result in results

@@ -27,8 +27,7 @@ _IDENTITY = ("hub", "package", "revision", "sha256", "weights", "split")
 def results_folder(path: StrPath) -> Path | None:
     """Return the innermost folder named `results` that holds a path; None if there is none.
 
-    Folders above it may have this name, too. No folder of results has it, because `config.checks.check` refuses the
-    name.
+    No folder of results has this name, because `config.checks.check` refuses it; folders above may have it, too.
     """
     return next((folder for folder in Path(path).parents if folder.name == RESULTS.name), None)
 
@@ -42,11 +41,9 @@ def provenance_of(
 ) -> dict:
     """Return what a job's results are made with and from, as a dict, before the job runs.
 
-    rule, wildcards: name and wildcards of the job's rule.
-    spec:    the part of the configuration that the rule depends on.
-    code:    hash of the code that the job runs (`code.code_hash`).
-    inputs:  paths of the job's inputs.
-    results: folder of all results.
+    spec: the part of the configuration that the rule depends on.
+    code: hash of the code that the job runs (`code.code_hash`).
+    inputs, results: paths of the job's inputs, and the folder of all results.
     Returns the keys rule, wildcards, spec and code; packages {name: version}; python, its version; git, the commit,
     with "-dirty" if tracked files were edited, or None outside a repository; and sources {name: identity of a model or
     data set}.
@@ -66,21 +63,16 @@ def provenance_of(
 
 
 def forget(outputs: Iterable[str]) -> None:
-    """Remove the records of results that a job is about to make again, and temporary files that killed jobs left.
-
-    outputs: paths of the results.
-    """
+    """Remove the records of results that a job is about to make again, and temporary files that killed jobs left."""
     for path in outputs:
         for file in (beside(path), *leftovers(path), *leftovers(beside(path))):
             file.unlink(missing_ok=True)
 
 
 def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
-    """Return {path: SHA-256} of a job's inputs.
+    """Return {path: SHA-256} of a job's inputs, which are files or folders.
 
-    inputs:  paths of files or folders.
-    results: folder of all results.
-    Raises `InputError` if a result among the inputs has changed since its record was written.
+    Raises `InputError` if a result among the inputs, in the folder `results`, has changed since its record was written.
     """
     read = {path: sha256_path(path) for path in inputs}
     for path, digest in read.items():
@@ -94,12 +86,10 @@ def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
 
 
 def state_of(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, list[int]]:
-    """Return {path: [size, time of modification, time of change]} of the inputs that are the user's files.
+    """Return {path: [bytes, time of modification, time of change in ns]} of the inputs that are the user's files.
 
-    The size is in bytes, and times are in nanoseconds. Files in the folder `results` are left out.
-
-    Call this function before the files are read. If a file is edited later, its state then differs from the returned
-    state, and `contents_of` reads the file again.
+    Files in the folder `results` are left out. Call this function before the files are read. If a file is edited later,
+    its state then differs from the returned state, and `contents_of` reads the file again.
     """
     return {path: _state(path) for path in inputs if results_folder(path) != results and Path(path).is_file()}
 
@@ -127,9 +117,7 @@ def wrong_weights(plan: Any, results: Path = RESULTS) -> dict[str, str]:
 
     The weights are wrong if their SHA-256 is not the `sha256` that the configuration gives. A model that will be
     fetched again is left out, because its job checks the weights.
-
-    plan:    a `headtypes.planning.plan.Plan`.
-    results: folder of all results.
+    plan: a `headtypes.planning.plan.Plan`; results: folder of all results.
     """
     wrong = {}
     for name, model in plan.config.models.items():
@@ -155,11 +143,8 @@ def record(
 ) -> None:
     """Write the record of each output of a job that has succeeded.
 
-    provenance: origin of the outputs, from `provenance_of`.
-    read:       {path: SHA-256} of the inputs, from `verified`.
-    outputs:    paths of the outputs.
-    threads:    number of threads that the job had.
-    states:     sizes and times of the user's files, from `state_of`.
+    provenance: origin of the outputs, from `provenance_of`; threads: number of threads that the job had.
+    read: {path: SHA-256} of the inputs, from `verified`; states: sizes and times of the user's files, from `state_of`.
     A record also holds the names of the modules of this package that the job loaded, and the SHA-256 of the output.
     """
     own = {name: source for path in outputs for name, source in _sources([path], results_folder(path)).items()}
@@ -171,11 +156,7 @@ def record(
 
 
 def recorded(path: StrPath) -> dict | None:
-    """Return the record of a result, as a dict; None if no record exists.
-
-    path: path of the result.
-    Raises `InputError` if the record is damaged.
-    """
+    """Return the record of a result, as a dict; None if no record exists."""
     return read_json(beside(path)) if beside(path).is_file() else None
 
 

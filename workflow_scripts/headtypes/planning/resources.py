@@ -46,13 +46,7 @@ class Needs(NamedTuple):
 
 
 class ModelSize(NamedTuple):
-    """The size of a model, as its record gives it.
-
-    layers, heads: number of layers, and of heads in a layer.
-    width:      number of channels of a token between layers.
-    parameters: number of the model's parameters.
-    max_length: number of tokens of the longest input.
-    """
+    """The size of a model, as its record gives it; the fields are those of `models.records.ModelRecord`."""
 
     layers: int
     heads: int
@@ -66,11 +60,9 @@ UNKNOWN = ModelSize(24, 16, 1024, 336_000_000)
 
 
 def needs(plan: Plan, stage: Stage, wildcards: Any, inputs: Any) -> Needs:
-    """Return the memory and time that a job asks for.
+    """Return the memory and time that a job asks for; raise `FileNotFoundError` if an input does not exist yet.
 
-    stage: declaration of the job's rule.
     wildcards, inputs: wildcards and input paths of the job, as Snakemake gives them.
-    Raises `FileNotFoundError` if an input does not exist yet.
     """
     if not stage.runs_model:
         return Needs(_with_margin(_BASE_MB + _COPIES * sum(map(_size, inputs))), _TABLE_MINUTES)
@@ -100,11 +92,9 @@ def with_model(
     """Return the memory and time that a job asks for if it runs or trains a model.
 
     computes: what the job does with the model: forward, divergence, gradients or training.
-    batch:    number of tokens in a batch.
-    longest:  number of tokens in the longest text.
-    tokens:   number of tokens in all texts.
-    passes:   number of times that the job reads all texts.
-    memory:   {"gpu": GB of weights on each GPU, "cpu": GB in memory}, either or both, for a model that is larger than a
+    batch, longest, tokens: number of tokens in a batch, in the longest text and in all texts.
+    passes: number of times that the job reads all texts.
+    memory: {"gpu": GB of weights on each GPU, "cpu": GB in memory}, either or both, for a model that is larger than a
         device; None for other models.
 
     Loading holds the weights twice. A forward pass holds about 16 vectors per token. Divergences also hold the queries
@@ -136,8 +126,7 @@ def with_model(
 def gpus(plan: Plan, model: str, record: StrPath | None) -> int:
     """Return the number of GPUs that a job asks for.
 
-    model:  name of the job's model.
-    record: path of the model's record; None if the job fine-tunes or trains the model, for which the number is 1.
+    record: path of the record of the job's model; None if the job fine-tunes or trains the model, on one GPU.
     """
     if record is None:
         return 1

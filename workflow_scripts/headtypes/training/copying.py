@@ -41,9 +41,7 @@ _COPIED, _BATCHES = 0.95, 10
 def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800) -> None:
     """Train a decoder (a Llama of 64 channels and 4 heads) on repeated words until it copies them, and save the model.
 
-    layers: number of layers.
-    seed:   seed of the model's first weights and of the sequences.
-    steps:  largest number of updates.
+    seed: seed of the model's first weights and of the sequences; steps: largest number of updates.
 
     The loss is that of the repeated words. Training runs on the CPU in one thread, so that equal seeds give equal
     models. The file `training.json` in the folder has the number of steps, whether the model copies, and the share of
@@ -93,7 +91,6 @@ def _train(
     """Train a model in place; return, for each step, the share of repeated tokens that it predicted before the update.
 
     steps: largest number of updates; training stops earlier once the model copies.
-    name:  name of the model, for the progress bar.
     """
     optimiser = torch.optim.AdamW(model.parameters(), lr=_LEARNING_RATE, betas=(0.9, 0.99), weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, (step + 1) / _WARMUP))
@@ -118,10 +115,7 @@ def _train(
 def _draw(
     tokenizer: PreTrainedTokenizerFast, rng: np.random.Generator
 ) -> tuple[Int64[torch.Tensor, "sequence token"], Bool[torch.Tensor, "sequence next"]]:
-    """Return (token ids of new sequences, whether each token but the first repeats an earlier token).
-
-    The first token of a sequence has no entry in the second array, because no model predicts it.
-    """
+    """Return (token ids of new sequences, whether each token but the first repeats an earlier token)."""
     words = np.arange(len(tokenizer.all_special_ids), len(tokenizer))
     periods = rng.integers(*_PERIODS, _BATCH)
     drawn = rng.permuted(np.tile(words, (_BATCH, 1)), axis=1)[:, :_LENGTH]

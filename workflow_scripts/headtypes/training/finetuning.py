@@ -54,10 +54,9 @@ def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.
 class PlannedExamples(torch.utils.data.Dataset):
     """A data set whose items are a model's inputs: {argument of `forward`: value} for one window, in a planned order.
 
-    windows: windows of tokens.
     targets: [window, column] int targets, such as the first and the last token of an answer.
     target_names: arguments of `forward`, one for each column of targets.
-    order:   [example] indices of windows.
+    order: [example] indices of windows.
     """
 
     def __init__(self, windows: Windows, targets: np.ndarray, target_names: Sequence[str], order: Sequence[int]):
@@ -78,8 +77,7 @@ class PlannedExamples(torch.utils.data.Dataset):
 def padding_collator(pad_token: int) -> Callable[[list[dict]], dict[str, torch.Tensor]]:
     """Return a function that makes a batch of examples, padded on the right so that positions of answers remain valid.
 
-    pad_token: id of the model's own padding token. A decoder's classification head finds the end of a text by this
-        token.
+    pad_token: id of the model's own padding token, by which a decoder's classification head finds the end of a text.
     """
 
     def collate(examples: list[dict]) -> dict[str, torch.Tensor]:
@@ -103,8 +101,8 @@ _WARMUP = 0.1
 def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, kind: str, **settings) -> None:
     """Fine-tune a fetched model on the training data of a task, and save the model with its tokenizer in `out_folder`.
 
-    rows:     training data of the task. If they have labels, the saved model's config gets the labels' names.
-    kind:     kind of task; only some kinds can be learned (`Kind.is_learned`).
+    rows: training data of the task. If they have labels, the saved model's config gets the labels' names.
+    kind: kind of task; only some kinds can be learned (`Kind.is_learned`).
     settings: fields of `FinetuningSettings`.
 
     A run that was killed resumes from its last complete checkpoint, with the same result. Raises `InputError` if
@@ -131,13 +129,10 @@ def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, 
 def _load(
     auto_class: type, record: ModelRecord, settings: FinetuningSettings, labels: Sequence[str] | None
 ) -> PreTrainedModel:
-    """Return a model for fine-tuning, in float32.
-
-    Weights that the model's files lack, such as those of a new head, are drawn from the seed in `settings`.
+    """Return a model for fine-tuning, in float32; weights that its files lack are drawn from the seed in `settings`.
 
     auto_class: class of Transformers that loads the model with its head.
-    labels:     names of the labels, which the model's config gets; None for a task without labels.
-    Raises `InputError` if the model does not load, is not complete, or has weights that are quantised or not finite.
+    labels: names of the labels, which the model's config gets; None for a task without labels.
     """
     torch.manual_seed(settings.seed)
     folder = record.folder
@@ -241,10 +236,7 @@ def _finetune(
 
 
 def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, settings: FinetuningSettings) -> str:
-    """Return a digest of everything that a fine-tuned model depends on.
-
-    A run resumes only checkpoints with its own digest.
-    """
+    """Return a digest of everything that a fine-tuned model depends on; a run resumes only its own checkpoints."""
     digest = hashlib.sha256(canonical_json(settings.model_dump()).encode())
     for array in (windows.input_ids, windows.token_type_ids, windows.offsets, targets):
         digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
@@ -258,10 +250,7 @@ def _last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
     """Return the path of the last complete checkpoint of a run; None if no checkpoint is complete.
 
     A checkpoint is complete if its trainer_state.json, which Trainer writes last, can be read. All other checkpoints
-    are removed.
-
-    checkpoints: folder of checkpoints, which is emptied if it holds those of a run with another fingerprint.
-    fingerprint: digest of everything that the run's result depends on.
+    are removed, and those of a run with another fingerprint.
     """
     run = checkpoints / "run.json"
     if checkpoints.exists() and (not run.exists() or read_json(run) != fingerprint):

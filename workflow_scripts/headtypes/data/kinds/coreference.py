@@ -25,13 +25,12 @@ class Mention(StrictRecord):
 class AnnotatedSentence(StrictRecord):
     """A sentence of a document with mentions of entities; every tuple has one entry for each word.
 
-    words:     words as they are written.
-    heads:     number of each word's head in the dependency tree, from 1, 0 for the root; None without a tree.
+    heads: number of each word's head in the dependency tree, from 1, 0 for the root; None without a tree.
     relations: relation of each word to its head; None without a tree.
     upos, xpos: universal and language-specific part of speech (CoNLL-2012 has xpos alone); empty if missing.
-    numbers:   the feature Number (`Sing`, `Plur`, ...); empty if missing.
-    parse:     the word's part of a bracketed parse, such as `(NP*`; None without a parse.
-    speakers:  the speaker of each word; empty if unknown.
+    numbers: the feature Number (`Sing`, `Plur`, ...); empty if missing.
+    parse: the word's part of a bracketed parse, such as `(NP*`; None without a parse.
+    speakers: the speaker of each word; empty if unknown.
     """
 
     words: tuple[str, ...]
@@ -104,7 +103,7 @@ _ID_ALONE = re.compile("(.+)()")
 class _DocumentBuilder:
     """A document to which sentences and mentions are added while its file is read.
 
-    id_: the document's id; path, line: place at which the document begins, for messages.
+    path, line: place at which the document begins, for messages.
     entity: pattern of the text that names an entity. The pattern's first two groups are the entity's id and, for a
         mention of several spans, the number of the span.
     """
@@ -121,10 +120,8 @@ class _DocumentBuilder:
     def mark(self, marks: str, line: int, start: int, end: int) -> None:
         """Open and close mentions at a word of the sentence that is being read.
 
-        marks:      brackets with ids of entities, such as `(1(2)` or `3)4)`.
-        line:       number of the word's line, for messages.
+        marks: brackets with ids of entities, such as `(1(2)` or `3)4)`.
         start, end: index of the word in its sentence; for an empty node, indices of the next and of the previous word.
-        Raises `InputError` if the marks cannot be read, or close a mention that is not open.
         """
         brackets = list(_MARK.finditer(marks))
         if "".join(match[0] for match in brackets) != marks or not all(match[1] or match[3] for match in brackets):
@@ -152,7 +149,6 @@ class _DocumentBuilder:
             self._left_out += 1
 
     def end_sentence(self, sentence: AnnotatedSentence) -> None:
-        """Add the sentence whose mentions have been marked. Raises `InputError` if a mention is still open."""
         for (name, part), openings in self._open.items():
             if openings:
                 problem = f"the mention of the entity {name}{part} that opens here is not closed in its sentence"
@@ -161,10 +157,7 @@ class _DocumentBuilder:
         self._words += len(sentence.words)
 
     def finish(self) -> AnnotatedDocument | None:
-        """Return the document with its coreferent mentions; None if nothing is marked as a mention.
-
-        Raises `InputError` if the document has no words.
-        """
+        """Return the document with its coreferent mentions; None if nothing is marked as a mention."""
         if not self._sentences:
             raise malformed(self._path, self._line, f"the document {self.id} that begins here has no words")
         if not self._marked:
@@ -186,7 +179,7 @@ def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
     """Yield the documents of a CoNLL-U file, each of which begins at `# newdoc`; None for a document without mentions.
 
     A file without `# newdoc` is one document. A document without an id has the name of the file and, from the second
-    document on, its number. Raises `InputError` with the line of a mistake.
+    document on, its number.
     """
     builder, number, declared = None, 0, 0
     for block in conllu.read_blocks(path):
@@ -273,10 +266,7 @@ _NONE = ("-", "_")
 
 
 def read_conll2012(path: str) -> Iterator[AnnotatedDocument | None]:
-    """Yield the documents of a CoNLL-2012 file, one for each part, with the id `NAME/PART`.
-
-    Yields None for a document without mentions. Raises `InputError` with the line of a mistake.
-    """
+    """Yield the documents of a CoNLL-2012 file, one for each part, with the id `NAME/PART`; None without mentions."""
     builder, begun, number = None, 0, 0
     lines: list[conllu.Line] = []
     for number, text in conllu.numbered_lines(path):
@@ -334,11 +324,7 @@ def _end_sentence(builder: _DocumentBuilder, lines: list[conllu.Line], path: str
 
 
 def _parse(lines: list[conllu.Line], path: str) -> tuple[str, ...] | None:
-    """Return each word's part of the bracketed parse of a sentence, such as `(NP*`; None without a parse.
-
-    lines: one line for each word; path: the file, for messages.
-    Raises `InputError` if the brackets do not end with the sentence.
-    """
+    """Return each word's part of the bracketed parse of a sentence, such as `(NP*`; None without a parse."""
     bits = tuple(columns[_PARSE] for _, columns in lines)
     if all(bit in _NONE for bit in bits):
         return None

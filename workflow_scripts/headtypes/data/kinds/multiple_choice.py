@@ -53,12 +53,10 @@ class MultipleChoice(TableKind):
     without_reading = ("sentences", "uniform_over_padding")
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the questions of a table, as a list of `ChoiceQuestion`.
+        """Return the questions of a table, as a list of `ChoiceQuestion`; arguments are those of `Kind.rows_of_file`.
 
-        data: a pandas.DataFrame; where: the file, and key: the configuration's key of the columns, for messages.
-        columns: {"question": column, "choices": column, "answer": column} and, if the table has ids, "id".
         A row's choices are a list of texts, and its answer an index from 0. Or choices are {"text": texts, "label":
-        names}, and the answer is one of the names (ARC). Raises `InputError` for any other row.
+        names}, and the answer is one of the names (ARC).
         """
         table = checked_table(data, where, key, columns.values())
         ids = read_ids(table, where, columns.get("id"))
@@ -78,10 +76,7 @@ class MultipleChoice(TableKind):
         return build_choices(rows, tokenizer, max_length=min(record.max_length, max_seq_length))
 
     def answer_targets(self, rows, windows, record):
-        """Return the number of tokens of the choice in each window, [window, 1] int; -1 for a wrong choice.
-
-        rows: the questions; windows: one for each choice of each question. `record` is not used.
-        """
+        """Return the number of tokens of the choice in each window, [window, 1] int; -1 for a wrong choice."""
         import numpy as np
 
         right = np.concatenate([np.arange(len(row.choices)) == row.answer for row in rows])
@@ -90,8 +85,7 @@ class MultipleChoice(TableKind):
     def score_answers(self, rows, windows, record, values):
         """Return {id of a question: its likeliest choice}, and a table with a row for each question.
 
-        rows: the questions; values: (loss in nats, number of tokens), each [choice] over the choices of all questions
-            in order.
+        values: (loss in nats, number of tokens), each [choice] over the choices of all questions in order.
         A choice's log-likelihood is the sum over its tokens, in nats. The normalised log-likelihood is this sum divided
         by the choice's number of characters (`acc_norm` of the Language Model Evaluation Harness). The first of equally
         likely choices is taken. Columns of the table: id, answer, predicted and predicted_normalised (indices of
@@ -151,11 +145,10 @@ def _listed(values: Any) -> list:
 def build_choices(
     questions: Sequence[ChoiceQuestion], tokenizer: PreTrainedTokenizerBase, *, max_length: int
 ) -> Windows:
-    """Return each question with each of its choices, a space between them, encoded as one window.
+    """Return each question with each of its choices, a space between them, encoded as a window of `max_length` tokens.
 
-    max_length: most tokens of a window; if a window would be longer, its question loses the first tokens.
-    Windows are sorted by question, then by choice. In each window, the tokens of the choice are those to predict.
-    Raises `InputError` if a choice has no token, or leaves no room for a token of its question.
+    If a window would be longer, its question loses the first tokens. Windows are sorted by question, then by choice. In
+    each window, the tokens of the choice are those to predict.
     """
     import numpy as np
 

@@ -28,7 +28,7 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 class Question(StrictRecord):
     """A question about a context, with its reference answers.
 
-    article:       title of the article that the context is part of.
+    article: title of the article that the context is part of.
     answer_starts: index of the character of the context at which each answer begins.
     """
 
@@ -59,12 +59,7 @@ class QuestionAnswering(Kind):
     answer_columns = ("score", "start", "end")
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the questions of a file's data, as a list of `Question`.
-
-        data: SQuAD's JSON (Rajpurkar et al. 2016), or a list of rows as in the dataset `rajpurkar/squad`.
-        where: the file, for messages. `key` and `columns` are not used.
-        Raises `InputError` if the data have another form.
-        """
+        """Return the questions of SQuAD's JSON (Rajpurkar et al. 2016), or of rows as in `rajpurkar/squad`."""
         if isinstance(data, list):
             return questions_from_rows(data, where)
         try:
@@ -113,10 +108,7 @@ class QuestionAnswering(Kind):
         return answer_positions(rows, windows).clip(0), None
 
     def answer_logits(self, output, mask):
-        """Return the logits of an answer's first and last token, [input, token, 2]; -inf for padding.
-
-        output: a question-answering model's output; mask: [input, token], 0 for padding.
-        """
+        """Return the logits of an answer's first and last token, [input, token, 2]; -inf for padding."""
         import torch
 
         logits = torch.stack([output.start_logits, output.end_logits], dim=2)
@@ -139,11 +131,10 @@ class QuestionAnswering(Kind):
 def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str) -> list[Question]:
     """Return the questions of rows as in the dataset `rajpurkar/squad`, in the order of rows.
 
-    rows:   mappings with `id` (text or a whole number), `context`, `question`, `answers` (equally long lists `text` and
+    rows: mappings with `id` (text or a whole number), `context`, `question`, `answers` (equally long lists `text` and
         `answer_start`) and, if known, `title`. Without titles, each context counts as an article.
     source: the file or dataset, for messages.
-    Raises `InputError` with the id of a question without text or answers (SQuAD v2), or with an answer that does not
-    stand in the context at its `answer_start`.
+    Raises `InputError` for a question without answers (SQuAD v2), and an answer that is not in the context.
     """
     contexts: dict[str, str] = {}
     questions = [_question(row, number, source, contexts) for number, row in enumerate(rows, start=1)]
@@ -153,12 +144,6 @@ def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str) -> list[
 
 
 def _question(row: Mapping[str, Any], number: int, source: str, contexts: dict[str, str]) -> Question:
-    """Return the question of a row; number: number of the row, and source: the file or dataset, for messages.
-
-    contexts: {context: name of its article} of contexts without a title; the function adds the row's context if it is
-        new.
-    Raises `InputError` if the row does not have the form of SQuAD v1.1.
-    """
     try:
         name, context, text = (row[key] for key in ("id", "context", "question"))
         # True would count as 1.
@@ -206,13 +191,12 @@ def build_windows(
 ) -> Windows:
     """Return questions with their contexts as sliding windows, cut as by the original run_squad of BERT.
 
-    tokenizer:        a fast tokenizer; its own truncation and padding are ignored.
-    max_seq_length:   most tokens of a window.
-    doc_stride:       tokens from the start of one window's context to the start of the next window's context.
+    tokenizer: a fast tokenizer; its own truncation and padding are ignored.
+    max_seq_length: most tokens of a window.
+    doc_stride: tokens from the start of one window's context to the start of the next window's context.
     max_query_length: most tokens of a question; a longer question keeps its first tokens.
 
     Every question has at least one window. Devlin et al. 2019, section 4.2; Guan et al. 2020, section 5.
-    Raises `InputError` if a question leaves no room for its context.
     """
     from headtypes.data.windows import windows_of_pairs
 
@@ -268,7 +252,7 @@ def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndar
 class Spans(NamedTuple):
     """The best answer span of each window; each field is an array [window].
 
-    score:      start logit plus end logit, float64; -inf in a window without context.
+    score: start logit plus end logit, float64; -inf in a window without context.
     start, end: index of the first and last token in the window, int64; -1 in a window without context.
     """
 
@@ -283,11 +267,11 @@ def best_spans(
     """Return, for each window, the span of context tokens with the largest sum of start and end logit.
 
     start_logits, end_logits: float [window, token]; padding may hold anything.
-    context_mask:      bool [window, token], true on the context, whose tokens follow each other.
+    context_mask: bool [window, token], true on the context, whose tokens follow each other.
     max_answer_length: most tokens of a span.
 
     Among spans of equal sum, the span that starts first is taken, then the span that ends first. Sums are in float64,
-    so that rounding makes no sums equal. Raises `InputError` if a logit of the context is not finite.
+    so that rounding makes no sums equal.
     """
     import numpy as np
 
@@ -319,7 +303,6 @@ def best_spans(
 def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
     """Return {id of a question: text of its best span over all its windows}; among equal spans, the first is taken.
 
-    windows: of all questions; spans: the best span of each window.
     The original run_squad considers only the twenty best starts and ends, and a start only in the window in which its
     token has most context. This function considers every span.
     """

@@ -60,13 +60,10 @@ class SentencePair(TableKind):
     answer_columns = ("label",)
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the pairs of a table, as `Rows` of `Pair`.
+        """Return the pairs of a table, as `Rows` of `Pair`; arguments are those of `Kind.rows_of_file`.
 
-        data: a pandas.DataFrame; where: the file, and key: the configuration's key of the columns, for messages.
-        columns: {"first": column, "second": column} and, if the table has such columns, "label" and "id".
-            `columns["labels"]`, if given, maps labels of the table to labels of a model; rows whose label maps to None
-            are left out.
-        Raises `InputError` if a column is missing, a row has no text, or every row is left out.
+        `columns["labels"]`, if given, maps labels of the table to labels of a model; rows whose label maps to None are
+        left out.
         """
         columns = dict(columns)
         called = columns.pop("labels", {})
@@ -101,8 +98,7 @@ class SentencePair(TableKind):
     def training_targets(self, rows, windows):
         """Return the index of each pair's label among the sorted labels, [pair, 1] int64, and the sorted labels.
 
-        Labels are sorted by value if all are whole numbers. The labels 1 and "1" are one label. Raises `InputError` if
-        two labels differ in case alone.
+        Labels are sorted by value if all are whole numbers. The labels 1 and "1" are one label.
         """
         import numpy as np
 
@@ -117,11 +113,7 @@ class SentencePair(TableKind):
         _numbers_for(rows, record)
 
     def read_answers(self, output, sentences):
-        """Return a tuple of one array: the index of each pair's likeliest label among the model's labels, [pair] int.
-
-        output: a classifier's output for a batch. `sentences` is not used. Raises `InputError` if a logit is not
-            finite.
-        """
+        """Return a tuple of one array: the index of each pair's likeliest label in the model's labels, [pair] int."""
         from headtypes.data.windows import check_finite
 
         logits = output.logits.float().cpu().numpy()
@@ -223,8 +215,8 @@ def _check_labels(labels: Sequence[str], whose: str) -> None:
 def score_pairs(ids: Sequence[str], label: np.ndarray, predicted: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
     """Return a table with a row for each pair: id, label, predicted, correct (0 or 100).
 
-    label, predicted: [pair] int, indices in `names`. In the table, both are categories, with all of `names`.
-    names: the model's labels.
+    label, predicted: [pair] int, indices in the model's labels `names`. In the table, both are categories, with all of
+        `names`.
     """
     import pandas as pd
 

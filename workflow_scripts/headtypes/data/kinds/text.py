@@ -53,8 +53,6 @@ class Text(Kind):
 
         data: paths of files with one suffix: .json (SQuAD), .jsonl ({"id": ..., "paragraphs": [...]}) or .txt. In plain
             text, an empty line ends a paragraph, and a form feed or the end of the file ends a document.
-        where: the file or folder, for messages. `key` and `columns` are not used.
-        Raises `InputError` if no document has two paragraphs of text.
         """
         suffix = Path(data[0]).suffix.lower()
         if suffix not in _READERS:
@@ -62,11 +60,7 @@ class Text(Kind):
         return _with_segments([document for file in data for document in _READERS[suffix](file)], where)
 
     def rows_of_hub(self, data, where, key, columns):
-        """Return the documents of a dataset whose rows have `title` and `context`, such as `rajpurkar/squad`.
-
-        data: the rows; where: the dataset, for messages. `key` and `columns` are not used.
-        The contexts of one title are the paragraphs of one document.
-        """
+        """Return the documents of a dataset: the texts `context` of one `title` are paragraphs of one document."""
         return _with_segments(_by_title(data, where), where)
 
     def draw_samples(self, rows, draw):
@@ -93,8 +87,7 @@ class Text(Kind):
         """Return {} and a table with a row for each document that has tokens to predict: id, loss, tokens.
 
         The loss is summed over the document's predicted tokens, in nats; `tokens` is the number of these tokens.
-        values: (loss in nats, number of tokens to predict), each [window]. `rows` and `record` are not used.
-        Raises `InputError` if no document has a token to predict.
+        values: (loss in nats, number of tokens to predict), each [window].
         """
         import numpy as np
         import pandas as pd
@@ -108,11 +101,7 @@ class Text(Kind):
         return {}, scores
 
     def mean_scores(self, scores):
-        """Return {name: value} with loss, perplexity, n_documents and n_tokens.
-
-        The loss is the mean over all tokens, in nats; the last two values are numbers of documents and of tokens.
-        scores: the table of `score_answers`.
-        """
+        """Return {name: value}: loss (mean over all tokens, in nats), perplexity, n_documents and n_tokens."""
         import numpy as np
 
         tokens = int(scores[SIZES].sum())
@@ -209,12 +198,10 @@ def _gives_tokens(paragraph: str) -> bool:
 def build_texts(
     documents: Sequence[Document], tokenizer: PreTrainedTokenizerBase, *, max_length: int, seed: int | None
 ) -> Windows:
-    """Return each segment of the documents encoded as a window, with the tokens to predict.
+    """Return each segment of the documents encoded as a window of at most `max_length` tokens, with tokens to predict.
 
-    max_length: most tokens of a window, special tokens included.
     seed: seed of masked words, combined with each segment's id; None for a causal model, which predicts each next
         token.
-    Raises `InputError` if no document has a segment.
     """
     import numpy as np
 

@@ -11,8 +11,7 @@ from headtypes.data.tasks import Kind, StrictRecord
 class Sentence(StrictRecord):
     """A sentence of a treebank; every tuple has one entry for each word.
 
-    words:     words as they are written.
-    heads:     number of each word's head, counted from 1; 0 for the single root.
+    heads: number of each word's head, counted from 1; 0 for the single root.
     relations: relation of each word to its head, with subtypes (`nsubj:pass`).
     upos, xpos, lemmas: universal and language-specific part of speech, and lemma; empty if missing.
     """
@@ -50,10 +49,7 @@ class Treebank(Kind):
 
 
 def read_sentences(path: str) -> list[Sentence]:
-    """Return the sentences of a CoNLL-U file; a sentence without `# sent_id` has its number, from 1, as its id.
-
-    Raises `InputError` with the line of a malformed sentence.
-    """
+    """Return the sentences of a CoNLL-U file; a sentence without `# sent_id` has its number, from 1, as its id."""
     sentences = []
     for number, block in enumerate(conllu.read_blocks(path), start=1):
         _, name = conllu.comment_value(block, "sent_id") or (None, str(number))

@@ -203,9 +203,7 @@ def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable
 
     A condition is skipped if all types that it lacks are among the four of the paper (dense, diagonal, dense_vertical,
     vertical), and the configuration gives no `select.conditions`.
-
-    conditions: names of the selected conditions.
-    kinds:      names of the types of each partition.
+    kinds: names of the types of each partition.
     Raises `ConfigError` if any other condition names types that no partition has together.
     """
     possible = list(dict.fromkeys(type_ for types in kinds for type_ in types))
@@ -258,8 +256,7 @@ def check_evaluated(config: Config, evaluated: Mapping[tuple[str, str], Iterable
 def types_in(key: str, file: str) -> tuple[str, ...]:
     """Return the sorted types in a partition file, which is a CSV of the user's with the columns layer, head and type.
 
-    key: key in the configuration that names the file.
-    Raises `ConfigError` with this key if the file cannot be read.
+    Raises `ConfigError` if the file cannot be read, with `key`, the key in the configuration that names the file.
     """
     try:
         if sentence := _missing(file):

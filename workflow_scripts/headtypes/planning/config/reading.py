@@ -38,7 +38,7 @@ class ConfigError(InputError):
     """An error that reports all mistakes in a configuration, each with its key, a sentence and its place.
 
     mistakes: (key, sentence) of each mistake. Nested keys are joined as `a.b`; an empty key is the whole configuration.
-    places:   {key: file and line}. A missing key is reported at the place of the key above.
+    places: {key: file and line}. A missing key is reported at the place of the key above.
     """
 
     def __init__(self, mistakes: Iterable[tuple[str, str]], places: Mapping[str, str] | None = None):
@@ -62,10 +62,7 @@ def unknown(name: str, known: Iterable[str]) -> str:
 
 
 def explained(error: ValidationError, raw: Any) -> ConfigError:
-    """Return the errors of pydantic as a `ConfigError` with one sentence for each wrong key.
-
-    raw: values that pydantic refused.
-    """
+    """Return the errors of pydantic as a `ConfigError` with a sentence for each wrong key; raw: the refused values."""
     by_key: dict[str, list[str]] = {}
     for problem in error.errors(include_url=False):
         by_key.setdefault(_key(problem, raw), []).append(_text(problem))
@@ -76,9 +73,8 @@ def explained(error: ValidationError, raw: Any) -> ConfigError:
 def _key(problem: dict, raw: Any) -> str:
     """Return the key that an error of pydantic is about, joined as `a.b`.
 
-    problem: one item of pydantic's `errors()`. Its `loc` also names the branches of unions, which are left out of the
-        key.
-    raw:     values that pydantic refused.
+    problem: one item of pydantic's `errors()`, whose `loc` also names the branches of unions, which are left out of the
+        key; raw: the refused values.
     """
     keys, here = [], raw
     for part in problem["loc"]:
@@ -117,7 +113,6 @@ def _text(problem: dict) -> str:
 def read_config(raw: dict[str, Any]) -> Config:
     """Return the values of a configuration as a checked `Config`, with patterns of models expanded.
 
-    raw: {key: value}, as files hold them.
     Raises `ConfigError`, which names every wrong key, what is allowed there, and the closest allowed name.
     """
     raw = expanded(raw) if isinstance(raw, dict) else raw
@@ -141,15 +136,11 @@ class Layers(NamedTuple):
 def laid_over(files: Iterable[StrPath], given: Mapping[str, Any] | None = None) -> Layers:
     """Return the values of configuration files, each file laid over those before it.
 
-    files: paths of YAML or JSON files, the lowest first.
-    given: values of the option --config, which are laid over all files.
+    files: paths of YAML or JSON files, the lowest first; given: values of the option --config, laid over all files.
 
     A key of several files keeps the position that it has in the first of them, which decides the order of rows in
     tables. A `null` removes a section, a registry (a section whose keys are names, such as `models`) or an entry of a
     registry.
-
-    Raises `InputError` if a file is no YAML, or has a key twice or a key without a value. The same error is raised if
-    `null` removes an entry that does not exist.
     """
     values: dict[str, Any] = {}
     places: dict[str, str] = {}
@@ -161,9 +152,7 @@ def laid_over(files: Iterable[StrPath], given: Mapping[str, Any] | None = None) 
 def _over(below: Any, above: Mapping, where: str, keys: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return a copy of the mapping `below` with the mapping `above` laid over it, key by key.
 
-    below: mapping, or anything else, which `above` then replaces as a whole.
-    where: file that holds `above`, for messages.
-    keys:  path of keys from the top of the configuration to both mappings.
+    where, keys: file that holds `above`, and path of keys from the top of the configuration to both mappings.
     Raises `InputError` if `above` removes an entry, by `null`, that `below` does not have.
     """
     result = dict(below) if isinstance(below, Mapping) else {}
@@ -185,11 +174,7 @@ def _over(below: Any, above: Mapping, where: str, keys: tuple[str, ...] = ()) ->
 
 
 def _read(file: str, places: dict[str, str]) -> dict[str, Any]:
-    """Return the values of a YAML or JSON file, and add the file and line of each key to `places`.
-
-    places: {key, joined as a.b: file and line}.
-    Raises `InputError` if the file is no YAML, has a key twice or a key without a value.
-    """
+    """Return the values of a YAML or JSON file, and add {key, joined as a.b: file and line} to `places`."""
     try:
         loader = yaml.SafeLoader(text_of(file))
         if (node := loader.get_single_node()) is None:
@@ -206,8 +191,7 @@ def _read(file: str, places: dict[str, str]) -> dict[str, Any]:
 def _note(node: yaml.Node, file: str, path: str, places: dict[str, str]) -> None:
     """Add the file and line of each key of a YAML mapping, and of the mappings in it, to `places`.
 
-    path:   key of the mapping, as `a.b.`; empty for the whole file.
-    places: {key, joined as a.b: file and line}.
+    path: key of the mapping, as `a.b.`; empty for the whole file.
     Raises `InputError` for a key that stands twice, or has no value.
     """
     lines: dict[str, int] = {}
@@ -231,10 +215,8 @@ def _keys(part: Mapping, path: str = "") -> Iterator[str]:
 def expanded(raw: dict[str, Any]) -> dict[str, Any]:
     """Return the values of a configuration with each pattern of models replaced by the models that it stands for.
 
-    A pattern is an entry such as `bert-{seed}`, whose key `over` lists the values of {seed}.
-
-    raw: values as files hold them. Other mistakes in the values are left for `read_config`.
-    Raises `ConfigError` with the key of a pattern that cannot be expanded.
+    A pattern is an entry such as `bert-{seed}`, whose key `over` lists the values of {seed}. Raises `ConfigError` with
+    the key of a pattern that cannot be expanded; other mistakes are left for `read_config`.
     """
     models = raw.get("models")
     if not isinstance(models, Mapping):
@@ -282,7 +264,6 @@ def _values(where: str, given: Any) -> Iterator[Value]:
     where: key of the variable in the configuration, for messages.
     given: one value, a range such as 0-24 or 0-1000/100 (first-last/step), or a list of both. The numbers of a range
         have the leading zeros of its first number.
-    Raises `ConfigError` for any other value, and for a range that is too long or empty.
     """
     for value in given if isinstance(given, list) else [given]:
         if isinstance(value, bool) or not isinstance(value, Value):
@@ -303,10 +284,8 @@ def _values(where: str, given: Any) -> Iterator[Value]:
 def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
     """Return a part of a model's entry with each {variable} replaced by its value.
 
-    part:  text, list or mapping. A text that is one variable alone becomes the value itself, and not text.
-    known: {variable: value}.
-    where: key of the part in the configuration, for messages.
-    Raises `ConfigError` for a variable without a value.
+    part: text, list or mapping. A text that is one variable alone becomes the value itself, and not text.
+    known: {variable: value}; where: key of the part in the configuration, for messages.
     """
     if isinstance(part, Mapping):
         return {name: _filled(below, known, f"{where}.{name}") for name, below in part.items()}
@@ -324,7 +303,6 @@ def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
 def _named(raw: Mapping[str, Any], patterns: Mapping[str, list[str]]) -> dict[str, Any]:
     """Return {section: contents} of the sections that list models, with each pattern replaced by its models.
 
-    raw:      values of the whole configuration.
     patterns: {pattern: names of its models}.
     """
     sections = {}
