@@ -36,16 +36,10 @@ sys.excepthook = _say_stopped
 def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
     """Yield (inputs, spec, outputs, provenance) of a Snakemake job, and write everything printed to the job's log, too.
 
-    snakemake: object that Snakemake gives to a script.
-
-    The inputs and outputs are Snakemake's. If a rule declares many files of a kind with keys, the input of this name is
-    a mapping {key: path}; a key is a text or a tuple of texts.
-
-    The spec is the part of the configuration that the rule depends on. The `sha256` that a model's weights must have is
-    added to the spec; it changes no result.
-
-    The provenance is a dict of what the outputs are made with, for formats that can hold it
-    (`headtypes.planning.provenance`). When the job has succeeded, the provenance of each output is recorded.
+    The inputs and outputs are Snakemake's; an input of many files with keys is a mapping {key: path}, whose keys are
+    texts or tuples of texts. The spec is the part of the configuration that the rule depends on, with the `sha256` that
+    a model's weights must have. The provenance is a dict of what the outputs are made with (`planning.provenance`), and
+    is recorded when the job has succeeded.
 
     An `InputError`, or a refusal of the system to read or write, ends the job with a message alone. Any other error
     also leaves its traceback in the log.
@@ -71,7 +65,9 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
                 setattr(snakemake.input, name, dict(zip(named, getattr(snakemake.input, name), strict=True)))
             # A copy, since functions take keys out of it.
             yield snakemake.input, {**spec, **checked}, snakemake.output, provenance
-            record(provenance | _computed_in(spec), read, outputs, snakemake.threads, states)
+            if spec.get("precision") == "bfloat16" or spec.get("bf16"):
+                provenance |= {"computed_in": arithmetic("bfloat16")}
+            record(provenance, read, outputs, snakemake.threads, states)
         except InputError as error:
             print(f"{title}: {error}", file=sys.stderr)
             sys.exit(1)
@@ -97,15 +93,6 @@ def call(snakemake: Any) -> None:
         gc.freeze()
         gc.enable()
         called(*given)
-
-
-def _computed_in(spec: dict) -> dict[str, str]:
-    """Return {"computed_in": precision} for a job whose spec asks for bfloat16; {} for all other jobs.
-
-    The precision is float32 if the processor has no instructions for bfloat16.
-    """
-    asked = spec.get("precision") == "bfloat16" or spec.get("bf16")
-    return {"computed_in": arithmetic("bfloat16")} if asked else {}
 
 
 # Snakemake sets it; tests import this module.

@@ -7,8 +7,9 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
+from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.kinds.question_answering import build_windows
-from headtypes.data.windows import draw_part, read_windows, sentence_of, split_sentences, write_windows
+from headtypes.data.windows import draw_part, read_windows, sentence_of, split_sentences
 from tests.support.records import question_of
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer, truncating_tokenizer
 
@@ -127,12 +128,12 @@ def test_context_without_tokens_keeps_its_window():
 def test_windows_come_back_from_their_file(tmp_path, make):
     windows = build_windows(QUESTIONS, make(WORDS), max_seq_length=30, doc_stride=5, max_query_length=10)
     made = {"rule": "prepare_windows", "spec": {"max_seq_length": 30}, "sources": {"models/é": {}}}
-    write_windows(tmp_path / "w.h5", windows, made)
+    write_arrays(tmp_path / "w.h5", windows, made)
     again = read_windows(tmp_path / "w.h5")
     with h5py.File(tmp_path / "w.h5") as file:
         assert json.loads(file.attrs["provenance"]) == made
     assert_equal(again, windows)
-    write_windows(tmp_path / "again.h5", windows, made)
+    write_arrays(tmp_path / "again.h5", windows, made)
     assert (tmp_path / "w.h5").read_bytes() == (tmp_path / "again.h5").read_bytes()
 
 

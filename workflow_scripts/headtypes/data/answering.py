@@ -58,18 +58,25 @@ class SomeTokens:
         return output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
 
 
-class _Answered(SomeTokens):
-    """Base of classes that read a model's output for windows, batch by batch.
+class Answers(SomeTokens):
+    """A reader of a model's answers, which takes some values for each window from the model's output, batch by batch.
 
     If `windows` has targets, the output is that of a language model, read at the tokens to predict. Otherwise, the
     output is the logits of the model head's classes.
-    kind: a key of `KINDS`; targets: right classes of each window, as `Kind.answer_targets` returns them, or None.
+    kind: a key of `KINDS`; settings: values of the kind's `answer_keys`.
+    targets: right classes of each window, as `Kind.answer_targets` returns them; None if no loss is asked for.
+    Attribute `columns`: names of the values: `Kind.answer_columns`, and with targets also `GOLD_LOSS`. For a language
+    model, "loss" and "tokens" stand in place of `Kind.answer_columns`: the summed cross entropy of the tokens to
+    predict, in nats, and the number of these tokens.
     """
 
-    def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None):
-        self._kind, self._targets, self._tokens = KINDS[kind], targets, None
+    def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):
+        self._kind, self._targets, self._tokens, self._settings = KINDS[kind], targets, None, settings
         if windows.targets is not None:
             self._tokens, self._wanted = windows.predicted_tokens, np.split(windows.targets, windows.offsets[1:-1])
+        self.columns = self._kind.answer_columns if self._tokens is None else ("loss", "tokens")
+        if targets is not None:
+            self.columns += (GOLD_LOSS,)
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
         """Return the most tokens of a batch, with padding, for which the logits do not need too much memory.
@@ -112,24 +119,6 @@ class _Answered(SomeTokens):
         targets = torch.as_tensor(self._targets[self._batch].clip(0)).to(logits.device)
         return _cross_entropy(logits, targets).mean(1)
 
-
-class Answers(_Answered):
-    """A reader of a model's answers, which takes some values for each window from the model's output.
-
-    kind: a key of `KINDS`; settings: values of the kind's `answer_keys`.
-    targets: right classes of each window, as `Kind.answer_targets` returns them; None if no loss is asked for.
-    Attribute `columns`: names of the values: `Kind.answer_columns`, and with targets also `GOLD_LOSS`. For a language
-    model, "loss" and "tokens" stand in place of `Kind.answer_columns`: the summed cross entropy of the tokens to
-    predict, in nats, and the number of these tokens.
-    """
-
-    def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):
-        super().__init__(kind, windows, targets)
-        self._settings = settings
-        self.columns = self._kind.answer_columns if self._tokens is None else ("loss", "tokens")
-        if targets is not None:
-            self.columns += (GOLD_LOSS,)
-
     def read(self, output: Any, sentences: list[np.ndarray], given: Mapping[str, Tensor]) -> tuple[np.ndarray, ...]:
         """Return an array [window] for each of `columns`, from the model's output for a batch.
 
@@ -165,7 +154,7 @@ class Answers(_Answered):
         return answers, scores
 
 
-class AnswerLoss(_Answered):
+class AnswerLoss(Answers):
     """The loss of which gradients are taken: the mean cross entropy of each window's right answer.
 
     kind: a key of `KINDS`; targets: [window, softmax] right classes of each window, as `Kind.answer_targets` returns

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.tasks import KINDS, read_rows
-from headtypes.data.windows import write_windows
 from headtypes.models.fetching import load_tokenizer
 from headtypes.models.records import read_model_record
 
@@ -12,4 +12,4 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     model = read_model_record(inputs.model)
     rows, shape = read_rows(inputs.questions, spec["kind"]), {key: spec[key] for key in spec if key != "kind"}
     windows = KINDS[spec["kind"]].cut_windows(rows, load_tokenizer(model), model, **shape)
-    write_windows(outputs.windows, windows, provenance)
+    write_arrays(outputs.windows, windows, provenance)

@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-import h5py
 import numpy as np
+from jaxtyping import Int8, Int32, Int64
 from sentencex import get_sentence_boundaries
 from tokenizers import Encoding
 
 from headtypes.core.errors import InputError
-from headtypes.core.files import StrPath, canonical_json, undamaged
-from headtypes.core.hdf5_files import new_hdf5
+from headtypes.core.files import StrPath
+from headtypes.core.hdf5_files import Stored, read_arrays
 
 _OF_TOKENS = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end", "targets")
-_CHUNK = 2**16
 # sentencex 1.0.32 panics on a capital letter followed by white space of more than one byte and a full stop. Each such
 # character is replaced by one space, so offsets stay valid.
 _WIDE_SPACE = {code: " " for code in range(0x80, 0x3001) if chr(code).isspace()}
@@ -26,29 +26,28 @@ class Windows:
     In names of fields, `question` is any row: a question, pair or document. A pair has one window, a document has one
     window for each segment. Window `w` has the tokens offsets[w]:offsets[w + 1].
 
-    input_ids: int32 [token].
-    token_type_ids: int8 [token], or None for a model without segments.
-    sentence: int32 [token], number of the token's sentence, -1 for a special token. In a question with its context, and
+    token_type_ids: segment of each token; None for a model without segments.
+    sentence: number of the token's sentence, -1 for a special token. In a question with its context, and
         in a pair, 0 is the first text, and 1, 2, ... are the sentences of the second text. In all other windows,
         sentences are 0, 1, ...
-    char_start, char_end: int32 [token], the token's first character in the second text, and the character after its
+    char_start, char_end: the token's first character in the second text, and the character after its
         last; -1 for a token outside of this text.
-    offsets: int64 [window + 1], index of each window's first token, and the number of all tokens.
-    question: int32 [window], index into `question_ids`.
-    question_ids: [question] text, the id of each row.
-    targets: int32 [token], id of the token that a language model is to predict here, -1 for none; None for a task that
+    offsets: [window + 1] index of each window's first token, and the number of all tokens.
+    question: index of each window's row in `question_ids`.
+    question_ids: the id of each row.
+    targets: id of the token that a language model is to predict here, -1 for none; None for a task that
         needs no language model.
     """
 
-    input_ids: np.ndarray
-    token_type_ids: np.ndarray | None
-    sentence: np.ndarray
-    char_start: np.ndarray
-    char_end: np.ndarray
-    offsets: np.ndarray
-    question: np.ndarray
-    question_ids: list[str]
-    targets: np.ndarray | None = None
+    input_ids: Int32[np.ndarray, " token"]
+    sentence: Int32[np.ndarray, " token"]
+    char_start: Int32[np.ndarray, " token"]
+    char_end: Int32[np.ndarray, " token"]
+    offsets: Int64[np.ndarray, " bound"]
+    question: Int32[np.ndarray, " window"]
+    question_ids: Annotated[list[str], Stored(dimension="question")]
+    token_type_ids: Int8[np.ndarray, " token"] | None = None
+    targets: Int32[np.ndarray, " token"] | None = None
 
     @property
     def texts(self) -> tuple[list | None, ...]:
@@ -73,7 +72,7 @@ class Windows:
         tokens = np.concatenate([np.empty(0, np.int64), *ranges])
         arrays = {name: array[tokens] for name in _OF_TOKENS if (array := getattr(self, name)) is not None}
         return Windows(
-            **{"token_type_ids": None, **arrays},
+            **arrays,
             offsets=np.concatenate([[0], np.cumsum(np.diff(self.offsets)[chosen])]),
             question=np.searchsorted(questions, self.question[chosen]).astype(np.int32),
             question_ids=[self.question_ids[index] for index in questions],
@@ -200,22 +199,5 @@ def check_finite(values: np.ndarray, what: str) -> None:
         raise InputError(f"The model's {what} not finite; run it in float32 or bfloat16, or check its weights.")
 
 
-def write_windows(path: StrPath, windows: Windows, provenance: dict) -> None:
-    names = (*_OF_TOKENS, "offsets", "question")
-    arrays = {name: getattr(windows, name) for name in names}
-    arrays["question_ids"] = np.char.encode(windows.question_ids, "utf-8")
-    # The format of HDF5 1.10 also has checksums of its own structures.
-    with new_hdf5(path, libver=("v110", "v110")) as file:
-        file.attrs["provenance"] = canonical_json(provenance)
-        for name, array in arrays.items():
-            if array is not None:
-                chunk = (min(len(array), _CHUNK),)
-                file.create_dataset(name, data=array, chunks=chunk, compression="gzip", shuffle=True, fletcher32=True)
-
-
 def read_windows(path: StrPath) -> Windows:
-    with undamaged(path, "is not a file of windows"):
-        with h5py.File(path) as file:
-            arrays = {name: data[:] for name, data in file.items()}
-        question_ids = np.char.decode(arrays.pop("question_ids"), "utf-8").tolist()
-        return Windows(**{"token_type_ids": None, **arrays}, question_ids=question_ids)
+    return read_arrays(path, Windows)

@@ -64,7 +64,8 @@ def covered_files(loaded: Iterable[str], folder: Path = _FOLDER) -> set[Path]:
     files = {file for name in loaded for file in _files_of(name, folder)}
     ahead = [*files]
     while ahead:
-        new = _imported_files(ahead.pop(), folder) - files
+        imported = _read(ahead.pop())[0] - NOT_COUNTED
+        new = {file for name in imported for file in _files_of(name, folder)} - files
         files |= new
         ahead += new
     return files
@@ -103,11 +104,6 @@ def package_version(name: str) -> str:
     """Return the installed version of a package without a build tag such as +cpu; name: a key of `NUMERIC_PACKAGES`."""
     # torch's build (+cpu, +cu130) is the machine's, not the lock's.
     return version_of(NUMERIC_PACKAGES[name]).partition("+")[0]
-
-
-@cache
-def _imported_files(file: Path, folder: Path) -> frozenset[Path]:
-    return frozenset(found for name in _read(file)[0] - NOT_COUNTED for found in _files_of(name, folder))
 
 
 @cache

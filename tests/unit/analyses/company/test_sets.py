@@ -14,10 +14,9 @@ from headtypes.analyses.company.sets import draw_sets, evaluate_company, kept_fo
 from headtypes.attention.hook import model_inputs
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_json
-from headtypes.core.hdf5_files import read_arrays
+from headtypes.core.hdf5_files import read_arrays, write_arrays
 from headtypes.data.kinds.question_answering import answer_positions, build_windows
 from headtypes.data.tasks import write_records
-from headtypes.data.windows import write_windows
 from headtypes.models.fetching import fetch_model, load_tokenizer
 from tests.support.models import tiny_bert
 from tests.support.places import SHARED_DATA
@@ -132,7 +131,7 @@ def test_sets_are_taken_up_where_they_stopped_and_added_without_the_first_again(
 def test_a_job_goes_on_from_the_sets_that_are_kept(asked, tmp_path, monkeypatch):
     rows, windows, record = asked
     write_records(tmp_path / "questions", rows)
-    write_windows(tmp_path / "windows", windows, {})
+    write_arrays(tmp_path / "windows", windows, {})
     write_json(tmp_path / "model", vars(record))
     monkeypatch.setattr(module, "read_model_record", lambda _: record)
     inputs = {name: str(tmp_path / name) for name in ("questions", "windows", "model")} | {"company_outputs": []}

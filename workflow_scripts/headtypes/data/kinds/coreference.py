@@ -189,7 +189,8 @@ def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
                 yield builder.finish()
             number += 1
             line, name = begins or (block.words[0].number, None)
-            builder = _DocumentBuilder(name or _name(path, number), path, line, _ENTITY)
+            of_file = Path(path).stem if number == 1 else f"{Path(path).stem}-{number}"
+            builder = _DocumentBuilder(name or of_file, path, line, _ENTITY)
         conllu.check_words(conllu.word_forms(block), path, block.words[0].number)
         declared = _number_of_fields(block, path) or declared
         nodes = [(line, index, index) for index, line in enumerate(block.words)]
@@ -199,10 +200,6 @@ def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
         builder.end_sentence(_sentence(block, path))
     if builder is not None:
         yield builder.finish()
-
-
-def _name(path: str, number: int) -> str:
-    return Path(path).stem if number == 1 else f"{Path(path).stem}-{number}"
 
 
 def _beginning(block: conllu.SentenceLines) -> tuple[int, str | None] | None:
@@ -277,7 +274,10 @@ def read_conll2012(path: str) -> Iterator[AnnotatedDocument | None]:
                 raise malformed(path, number, "a document begins with '#begin document (NAME); part NUMBER'")
             builder, begun = _DocumentBuilder(f"{match[1]}/{int(match[2])}", path, number, _ID_ALONE), number
         elif line and not line.startswith("#"):
-            lines.append(_columns(text, path, number))
+            columns = _SEPARATOR.split(text.strip(" \t"))
+            if len(columns) < _LEAST_COLUMNS:
+                raise malformed(path, number, f"{len(columns)} columns; CoNLL-2012 has {_LEAST_COLUMNS} or more")
+            lines.append(conllu.Line(number, columns))
         elif builder is not None:
             if lines:
                 _end_sentence(builder, lines, path)
@@ -289,13 +289,6 @@ def read_conll2012(path: str) -> Iterator[AnnotatedDocument | None]:
                 raise malformed(path, number, f"the document of line {begun} has not ended ({_END})")
     if builder is not None:
         raise malformed(path, number, f"the document of line {begun} has not ended ({_END})")
-
-
-def _columns(text: str, path: str, number: int) -> conllu.Line:
-    columns = _SEPARATOR.split(text.strip(" \t"))
-    if len(columns) < _LEAST_COLUMNS:
-        raise malformed(path, number, f"{len(columns)} columns; CoNLL-2012 has {_LEAST_COLUMNS} or more")
-    return conllu.Line(number, columns)
 
 
 def _end_sentence(builder: _DocumentBuilder, lines: list[conllu.Line], path: str) -> None:

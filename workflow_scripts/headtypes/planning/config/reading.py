@@ -224,7 +224,9 @@ def expanded(raw: dict[str, Any]) -> dict[str, Any]:
     entries: dict[str, Any] = {}
     names: dict[str, list[str]] = {}
     for key, entry in models.items():
-        expansion = list(_models(key, entry)) if _is_pattern(key, entry) else [(key, entry)]
+        has_variable = isinstance(key, str) and _VARIABLE.search(key) is not None
+        is_pattern = has_variable or (isinstance(entry, Mapping) and "over" in entry)
+        expansion = list(_models(key, entry)) if is_pattern else [(key, entry)]
         names[key] = [name for name, _ in expansion]
         for name, filled in expansion:
             if name in entries:
@@ -232,11 +234,6 @@ def expanded(raw: dict[str, Any]) -> dict[str, Any]:
             entries[name] = filled
     patterns = {key: models for key, models in names.items() if models != [key]}
     return {**raw, "models": entries, **_named(raw, patterns)} if patterns else raw
-
-
-def _is_pattern(key: Any, entry: Any) -> bool:
-    has_variable = isinstance(key, str) and _VARIABLE.search(key) is not None
-    return has_variable or (isinstance(entry, Mapping) and "over" in entry)
 
 
 def _models(key: Any, entry: Any) -> Iterator[tuple[str, Any]]:
