@@ -193,7 +193,6 @@ def read_json_lines(path: StrPath) -> list[dict]:
 
 
 def numbered_objects(path: StrPath) -> Iterator[tuple[int, dict]]:
-    """Yield (line number from 1, object) for each line of a file of JSON objects; blank lines are skipped."""
     for number, line in numbered_rows(path):
         row = _parsed(line, path, number)
         if not isinstance(row, dict):

@@ -5,7 +5,7 @@ A dataclass declares a file: `jaxtyping` annotations name the type and the dimen
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from io import BytesIO
 from types import UnionType
@@ -111,8 +111,18 @@ def _fill(group: h5py.Group, result: Any) -> None:
         elif isinstance(value, Mapping):
             group.attrs[stored.name] = canonical_json(dict(value))
         elif value is not None:
-            values = _of_one_width(value) if stored.dimension else np.atleast_1d(np.asarray(value, stored.dtype))
-            _add_data(group, stored.name, values)
+            if stored.dimension:
+                encoded = np.array([text.encode() for text in value], dtype=bytes)
+                values = encoded.astype(h5py.string_dtype(length=max(encoded.itemsize, 1)))
+            else:
+                values = np.atleast_1d(np.asarray(value, stored.dtype))
+            options: dict[str, Any] = {}
+            if values.size:
+                rows = max(1, min(len(values), _CHUNK_BYTES // values[:1].nbytes))
+                options = {"chunks": (rows, *values.shape[1:]), "compression": "gzip"}
+                options |= {"fletcher32": True, "shuffle": True}
+            # Without times of creation, equal data give equal bytes.
+            group.create_dataset(stored.name, data=values, track_times=False, **options)
 
 
 @jaxtyped(typechecker=None)
@@ -134,17 +144,3 @@ def _take(group: h5py.Group, kind: type[T]) -> T:
                 raise ValueError(f"its {stored.name} is not as declared: {array.__name__}, of the size of the others")
             read[name] = data.asstr()[:].tolist() if stored.dimension else int(values[0]) if form is int else values
     return kind(**read)
-
-
-def _add_data(group: h5py.Group, name: str, values: np.ndarray) -> h5py.Dataset:
-    options: dict[str, Any] = {}
-    if values.size:
-        rows = max(1, min(len(values), _CHUNK_BYTES // values[:1].nbytes))
-        options = {"chunks": (rows, *values.shape[1:]), "fletcher32": True, "compression": "gzip", "shuffle": True}
-    # Without times of creation, equal data give equal bytes.
-    return group.create_dataset(name, data=values, track_times=False, **options)
-
-
-def _of_one_width(texts: Sequence[str]) -> np.ndarray:
-    encoded = np.array([text.encode() for text in texts], dtype=bytes)
-    return encoded.astype(h5py.string_dtype(length=max(encoded.itemsize, 1)))

@@ -117,7 +117,6 @@ def column_values(block: SentenceLines, column: int) -> tuple[str, ...]:
 
 
 def word_forms(block: SentenceLines) -> tuple[str, ...]:
-    """Return the words of a sentence as written; a word `_` is an underscore, and not a missing value."""
     return tuple(columns[FORM] for _, columns in block.words)
 
 

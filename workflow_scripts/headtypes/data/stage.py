@@ -73,7 +73,6 @@ RESULTS = (ROWS, ROWS_RECORD, TEST_ROWS, TEST_RECORD, SAMPLES, QUESTIONS, WINDOW
 
 
 def test(plan: Plan, task: str, **others: str) -> str | list:
-    """Return the path of a treebank's test sentences (`source.test_file`); [] if the treebank has none."""
     return TEST_ROWS.path.format(task=task) if plan.files.of_test(task) else []
 
 

@@ -327,7 +327,6 @@ class Kind(ABC):
         return output.logits[:, :, None]
 
     def check_answerable(self, rows: Sequence, windows: Windows, record: ModelRecord) -> None:
-        """Raise `InputError` unless the windows were built from these rows and the model knows their labels."""
         check_same(rows, windows)
 
     def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> tuple[np.ndarray, ...]:

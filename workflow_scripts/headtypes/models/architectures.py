@@ -59,13 +59,10 @@ def _mpnet(module: nn.Module, attend: _Attend, hidden_states, attention_mask=Non
     return (module.o(attend(query, key, value, attention_mask, position_bias=position_bias).flatten(2)),)
 
 
+# As `BloomAttention.forward` and `FalconAttention.forward` of Transformers.
 def _bloom(
     module: nn.Module, attend: _Attend, hidden_states, residual, alibi, attention_mask, layer_past=None, **kwargs
 ):
-    """Return (outputs [sample, query, channel], None), as `BloomAttention.forward` of Transformers does.
-
-    The scores have a bias that grows with the key's position (ALiBi). The outputs include the residual.
-    """
     query, key, value = module._reshape(module.query_key_value(hidden_states))
     if layer_past is not None:
         key, value = layer_past.update(key, value, module.layer_idx)
@@ -84,7 +81,6 @@ def _falcon(
     position_embeddings=None,
     **kwargs,
 ):
-    """Return (outputs [sample, query, channel], None), as Transformers' `FalconAttention.forward` without ALiBi."""
     from transformers.models.falcon.modeling_falcon import apply_rotary_pos_emb
 
     if alibi is not None:
@@ -104,11 +100,8 @@ def _gptj(module: nn.Module, attend: _Attend, query, key, value, attention_mask=
     return attend(query, key, value, attention_mask, scaling=1 / module.scale_attn).transpose(1, 2), None
 
 
+# StableLM does not hand the keyword argument `forward` of the model's call to its layers.
 def _stablelm(module: nn.Module, attend: _Attend, *args, **kwargs):
-    """Return the result of the method `StableLmAttention.forward`, with `forward=...` added to its arguments.
-
-    StableLM does not hand this keyword argument of the model's call to its layers.
-    """
     return type(module).forward(module, *args, **kwargs, forward=attend.given.forward)
 
 
@@ -123,11 +116,7 @@ _OWN = {
 
 
 def computes_attention_itself(model: nn.Module) -> bool:
-    """Return whether a model has modules in which `through_interface` must replace a method.
-
-    In MPNet, Bloom, Falcon and GPT-J, modules compute attention outside of Transformers' `AttentionInterface`. In
-    StableLM, layers do not get the keyword argument `forward` of the model's call.
-    """
+    """Return whether a model has modules in which `through_interface` must replace a method (`_OWN`)."""
     return any(type(module).__name__ in _OWN for module in model.modules())
 
 

@@ -47,8 +47,14 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
     folder, gguf = place_of(source)
     origin = {"package": source["package"]} if "package" in source else {}
     if "hub" in source:
-        folder = _fetch_snapshot(f"{key}.source.hub", source["hub"], source.get("revision"), pickle)
-        origin = {"hub": source["hub"], "revision": folder.name}
+        hub, revision = source["hub"], source.get("revision")
+        with told(unavailable(f"{key}.source.hub", hub, revision)):
+            folder = Path(snapshot_download(hub, revision=revision, allow_patterns=list(MODEL_FILES)))
+            if pickle and not any(folder.glob("*.safetensors")):
+                # From the same commit, into the same folder.
+                snapshot_download(hub, revision=folder.name, allow_patterns=list(PICKLES))
+            check_contents(f"{key}.source.hub: {hub}", folder)
+        origin = {"hub": hub, "revision": folder.name}
     if folder is None:
         raise InputError(f"{key}: there is no installed package {source['package']}; install it with pip.")
     where = f"{key}: {Path(folder, gguf or '')}"
@@ -92,16 +98,6 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
         parameters=sum(_count_parameters(key, file, is_quantised) for file in files),
         **shape,
     )
-
-
-def _fetch_snapshot(key: str, repository: str, revision: str | None, pickle: bool) -> Path:
-    with told(unavailable(key, repository, revision)):
-        folder = Path(snapshot_download(repository, revision=revision, allow_patterns=list(MODEL_FILES)))
-        if pickle and not any(folder.glob("*.safetensors")):
-            # From the same commit, into the same folder.
-            snapshot_download(repository, revision=folder.name, allow_patterns=list(PICKLES))
-        check_contents(f"{key}: {repository}", folder)
-    return folder
 
 
 def load_tokenizer(record: ModelRecord):

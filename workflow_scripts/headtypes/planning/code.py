@@ -150,7 +150,6 @@ def _read(file: Path) -> tuple[frozenset[str], str]:
 
 
 def is_text(node: ast.AST) -> bool:
-    """Return whether a statement consists of a string alone, as a docstring does."""
     return isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
 
 

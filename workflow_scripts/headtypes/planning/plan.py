@@ -167,7 +167,6 @@ class UserFiles:
         return _given(self.config.tasks[task].source.test_file)
 
     def of_analysis(self, analysis: str) -> dict[str, str]:
-        """Return {name: path} of the user's files that an analysis of the user's reads, without results."""
         return {name: path for name, path in self.config.analyses[analysis].inputs.items() if not is_result(path)}
 
     def of_vectors(self) -> list[str]:
@@ -187,7 +186,6 @@ def plan_of(layers: Layers) -> "Plan":
 
 
 def plan_of_files(files: Iterable[StrPath]) -> "Plan":
-    """Return the plan of configuration files, each laid over those before it."""
     return plan_of(laid_over(files))
 
 

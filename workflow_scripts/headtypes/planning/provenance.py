@@ -156,7 +156,6 @@ def record(
 
 
 def recorded(path: StrPath) -> dict | None:
-    """Return the record of a result, as a dict; None if no record exists."""
     return read_json(beside(path)) if beside(path).is_file() else None
 
 

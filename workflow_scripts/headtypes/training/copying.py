@@ -126,7 +126,6 @@ def _draw(
 
 
 def _tokenizer() -> PreTrainedTokenizerFast:
-    """Return a word-level tokenizer over the words of the training sequences; all other words become `<unk>`."""
     split = pre_tokenizers.Split(Regex(r"\w+|[^\w\s]"), "removed", invert=True)
     words = ["<s>", "<unk>", *_WORDS.split()]
     backend = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unk>"))

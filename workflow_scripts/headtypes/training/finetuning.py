@@ -236,7 +236,6 @@ def _finetune(
 
 
 def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, settings: FinetuningSettings) -> str:
-    """Return a digest of everything that a fine-tuned model depends on; a run resumes only its own checkpoints."""
     digest = hashlib.sha256(canonical_json(settings.model_dump()).encode())
     for array in (windows.input_ids, windows.token_type_ids, windows.offsets, targets):
         digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())

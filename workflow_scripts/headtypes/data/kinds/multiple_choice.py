@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from headtypes.core.errors import InputError, shortened
 from headtypes.data.tasks import ID, MEASURES, DataColumn, Sample, StrictRecord, TableKind, checked_table, read_ids
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
-    from headtypes.data.windows import Windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +68,44 @@ class MultipleChoice(TableKind):
         return [Sample(rows[index].id, rows[index].text(rows[index].answer), None) for index in draw(len(rows))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length):
-        return build_choices(rows, tokenizer, max_length=min(record.max_length, max_seq_length))
+        """Return each question with each of its choices, a space between them, encoded as one window.
+
+        If a window would be too long, its question loses the first tokens. Windows are sorted by question, then by
+        choice. In each window, the tokens of the choice are those to predict.
+        """
+        import numpy as np
+
+        from headtypes.data.windows import joined_windows, sentence_of, split_sentences, token_spans
+
+        max_length = min(record.max_length, max_seq_length)
+        texts = [question.text(choice) for question in rows for choice in range(len(question.choices))]
+        question_of_text = [index for index, question in enumerate(rows) for _ in question.choices]
+        encoded = tokenizer(texts, truncation=False, padding=False, verbose=False)
+        ids, sentences, targets = [], [], []
+        for index, text, encoding in zip(question_of_text, texts, encoded.encodings, strict=True):
+            question, tokens = rows[index], np.array(encoding.ids)
+            part, spans = token_spans(encoding, text)
+            ordinary, ends = part == 0, np.array(encoding.offsets)[:, 1]
+            in_choice = ordinary & (ends > len(question.question))
+            sentence = np.where(ordinary, sentence_of(spans[:, 0], split_sentences(text)), -1)
+            if not in_choice.any():
+                raise InputError(f"question {question.id}: one of its choices has no tokens; leave it out of the data.")
+            kept, of_question = np.ones(len(tokens), bool), np.flatnonzero(ordinary & ~in_choice)
+            kept[of_question[: max(0, len(tokens) - max_length)]] = False
+            if not kept[of_question].any():
+                raise InputError(
+                    f"question {question.id}: its choice {text[len(question.question) + 1 :][:40]!r} leaves no room "
+                    f"for the question in {max_length} tokens; leave it out of the data, or make "
+                    "windows.max_seq_length larger."
+                )
+            wanted = np.where(np.append(in_choice[1:], False), np.append(tokens[1:], -1), -1)
+            ids.append(tokens[kept])
+            sentences.append(sentence[kept])
+            targets.append(wanted[kept])
+        types = list(map(np.zeros_like, ids)) if "token_type_ids" in tokenizer.model_input_names else None
+        return joined_windows(rows, question_of_text, ids, types, sentences, targets=targets)
 
     def answer_targets(self, rows, windows, record):
-        """Return the number of tokens of the choice in each window, [window, 1] int; -1 for a wrong choice."""
         import numpy as np
 
         right = np.concatenate([np.arange(len(row.choices)) == row.answer for row in rows])
@@ -140,42 +169,3 @@ def _plain(value: Any) -> str:
 def _listed(values: Any) -> list:
     values = values.tolist() if hasattr(values, "tolist") else values
     return list(values) if isinstance(values, list | tuple) else []
-
-
-def build_choices(
-    questions: Sequence[ChoiceQuestion], tokenizer: PreTrainedTokenizerBase, *, max_length: int
-) -> Windows:
-    """Return each question with each of its choices, a space between them, encoded as a window of `max_length` tokens.
-
-    If a window would be longer, its question loses the first tokens. Windows are sorted by question, then by choice. In
-    each window, the tokens of the choice are those to predict.
-    """
-    import numpy as np
-
-    from headtypes.data.windows import joined_windows, sentence_of, split_sentences, token_spans
-
-    texts = [question.text(choice) for question in questions for choice in range(len(question.choices))]
-    question_of_text = [index for index, question in enumerate(questions) for _ in question.choices]
-    encoded = tokenizer(texts, truncation=False, padding=False, verbose=False)
-    ids, sentences, targets = [], [], []
-    for index, text, encoding in zip(question_of_text, texts, encoded.encodings, strict=True):
-        question, tokens = questions[index], np.array(encoding.ids)
-        part, spans = token_spans(encoding, text)
-        ordinary, ends = part == 0, np.array(encoding.offsets)[:, 1]
-        in_choice = ordinary & (ends > len(question.question))
-        sentence = np.where(ordinary, sentence_of(spans[:, 0], split_sentences(text)), -1)
-        if not in_choice.any():
-            raise InputError(f"question {question.id}: one of its choices has no tokens; leave it out of the data.")
-        kept, of_question = np.ones(len(tokens), bool), np.flatnonzero(ordinary & ~in_choice)
-        kept[of_question[: max(0, len(tokens) - max_length)]] = False
-        if not kept[of_question].any():
-            raise InputError(
-                f"question {question.id}: its choice {text[len(question.question) + 1 :][:40]!r} leaves no room for "
-                f"the question in {max_length} tokens; leave it out of the data, or make windows.max_seq_length larger."
-            )
-        wanted = np.where(np.append(in_choice[1:], False), np.append(tokens[1:], -1), -1)
-        ids.append(tokens[kept])
-        sentences.append(sentence[kept])
-        targets.append(wanted[kept])
-    types = list(map(np.zeros_like, ids)) if "token_type_ids" in tokenizer.model_input_names else None
-    return joined_windows(questions, question_of_text, ids, types, sentences, targets=targets)

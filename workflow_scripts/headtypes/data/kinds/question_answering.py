@@ -59,7 +59,6 @@ class QuestionAnswering(Kind):
     answer_columns = ("score", "start", "end")
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the questions of SQuAD's JSON (Rajpurkar et al. 2016), or of rows as in `rajpurkar/squad`."""
         if isinstance(data, list):
             return questions_from_rows(data, where)
         try:
@@ -108,7 +107,6 @@ class QuestionAnswering(Kind):
         return answer_positions(rows, windows).clip(0), None
 
     def answer_logits(self, output, mask):
-        """Return the logits of an answer's first and last token, [input, token, 2]; -inf for padding."""
         import torch
 
         logits = torch.stack([output.start_logits, output.end_logits], dim=2)
@@ -346,7 +344,6 @@ def normalize_answer(text: str) -> str:
 
 
 def _f1(predicted: str, answer: str) -> float:
-    """Return the F1 of two normalised answers as multisets of words, 0 to 1; 0 if they share no word (SQuAD v1.1)."""
     words, others = predicted.split(), answer.split()
     common = (Counter(words) & Counter(others)).total()
     return 2 * common / (len(words) + len(others)) if common else 0.0

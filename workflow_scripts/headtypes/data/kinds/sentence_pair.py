@@ -113,7 +113,6 @@ class SentencePair(TableKind):
         _numbers_for(rows, record)
 
     def read_answers(self, output, sentences):
-        """Return a tuple of one array: the index of each pair's likeliest label in the model's labels, [pair] int."""
         from headtypes.data.windows import check_finite
 
         logits = output.logits.float().cpu().numpy()

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headtypes.core.errors import InputError, shortened
-from headtypes.core.files import numbered_objects, read_json, text_of
+from headtypes.core.files import derive_seed, numbered_objects, read_json, text_of
 from headtypes.data.tasks import LANGUAGE_MODEL, MEASURES, SIZES, Kind, Sample, StrictRecord
 
 if TYPE_CHECKING:
     import numpy as np
     from tokenizers import Encoding
-    from transformers import PreTrainedTokenizerBase
-
-    from headtypes.data.windows import Windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +65,42 @@ class Text(Kind):
         return [segments[index] for index in draw(len(segments))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length, seed):
+        """Return each segment of the documents encoded as a window, with the tokens to predict.
+
+        seed: seed of masked words, combined with each segment's id; a causal model predicts each next token instead.
+        """
+        import numpy as np
+
+        from headtypes.data.encoding import encode_samples, mask_words
+        from headtypes.data.windows import joined_windows
+
         causal = record.language_head == "causal_lm"
         if not causal and tokenizer.mask_token_id is None:
             raise InputError(
                 f"models.{record.name}: its tokenizer has no mask token, so no word can be hidden from it; evaluate "
                 "another model on texts."
             )
-        max_length = min(record.max_length, max_seq_length)
-        return build_texts(rows, tokenizer, max_length=max_length, seed=None if causal else seed)
+        segments = [(index, segment) for index, document in enumerate(rows) for segment in segments_of(document)]
+        if not segments:
+            raise InputError("None of the documents has two paragraphs of text, so that there is nothing to predict.")
+        owners, samples = zip(*segments, strict=True)
+        encoded = encode_samples(list(samples), tokenizer, self.name, min(record.max_length, max_seq_length))
+        vocabulary = np.unique(list(tokenizer.get_vocab().values()))
+        ids, targets = [], []
+        for sample, of_sample, kinds in zip(samples, encoded.input_ids, encoded.kinds, strict=True):
+            tokens = np.array(of_sample, np.int64)
+            if causal:
+                wanted = np.append(tokens[1:], -1)
+            else:
+                masked = mask_words(
+                    tokens, kinds == 0, tokenizer.mask_token_id, vocabulary, derive_seed(seed, sample.id)
+                )
+                wanted, tokens = np.full(len(tokens), -1), masked.input_ids
+                wanted[masked.indices] = masked.targets
+            ids.append(tokens)
+            targets.append(wanted)
+        sentences = [_sentences(*both) for both in zip(samples, encoded.encodings, strict=True)]
+        return joined_windows(rows, owners, ids, encoded.token_types, sentences, targets=targets)
 
     def answer_targets(self, rows, windows, record):
         import numpy as np
@@ -101,7 +126,6 @@ class Text(Kind):
         return {}, scores
 
     def mean_scores(self, scores):
-        """Return {name: value}: loss (mean over all tokens, in nats), perplexity, n_documents and n_tokens."""
         import numpy as np
 
         tokens = int(scores[SIZES].sum())
@@ -193,41 +217,6 @@ def segments_of(document: Document) -> list[Sample]:
 def _gives_tokens(paragraph: str) -> bool:
     # BERT also drops the replacement character, which Unicode counts among the symbols.
     return any(unicodedata.category(character)[0] in "LNPS" for character in paragraph.replace("\ufffd", ""))
-
-
-def build_texts(
-    documents: Sequence[Document], tokenizer: PreTrainedTokenizerBase, *, max_length: int, seed: int | None
-) -> Windows:
-    """Return each segment of the documents encoded as a window of at most `max_length` tokens, with tokens to predict.
-
-    seed: seed of masked words, combined with each segment's id; None for a causal model, which predicts each next
-        token.
-    """
-    import numpy as np
-
-    from headtypes.core.files import derive_seed
-    from headtypes.data.encoding import encode_samples, mask_words
-    from headtypes.data.windows import joined_windows
-
-    segments = [(index, segment) for index, document in enumerate(documents) for segment in segments_of(document)]
-    if not segments:
-        raise InputError("None of the documents has two paragraphs of text, so that there is nothing to predict.")
-    owners, samples = zip(*segments, strict=True)
-    encoded = encode_samples(list(samples), tokenizer, Text.name, max_length)
-    vocabulary = np.unique(list(tokenizer.get_vocab().values()))
-    ids, targets = [], []
-    for sample, of_sample, kinds in zip(samples, encoded.input_ids, encoded.kinds, strict=True):
-        tokens = np.array(of_sample, np.int64)
-        if seed is None:
-            wanted = np.append(tokens[1:], -1)
-        else:
-            masked = mask_words(tokens, kinds == 0, tokenizer.mask_token_id, vocabulary, derive_seed(seed, sample.id))
-            wanted, tokens = np.full(len(tokens), -1), masked.input_ids
-            wanted[masked.indices] = masked.targets
-        ids.append(tokens)
-        targets.append(wanted)
-    sentences = [_sentences(*both) for both in zip(samples, encoded.encodings, strict=True)]
-    return joined_windows(documents, owners, ids, encoded.token_types, sentences, targets=targets)
 
 
 def _sentences(segment: Sample, encoding: Encoding) -> np.ndarray:

@@ -48,7 +48,7 @@ def check(config: Config, models: Sequence[str], tasks: Sequence[str], results: 
     models, tasks: names of the selected models and tasks; only the files of these are looked for.
     results: declarations of all results that the workflow can write.
     """
-    for checks in ((_names, _references), (_circles,), (_models, _partitions, _selection, _baseline)):
+    for checks in ((_names, _references), (_circles,), (_models, _partitions, _selection)):
         if mistakes := [mistake for check in checks for mistake in check(config)]:
             raise ConfigError(mistakes)
     for checks in (_missing_files(config, models, tasks), _analyses(config, results)):
@@ -192,8 +192,6 @@ def _selection(config: Config) -> Mistakes:
     if not read and not set(config.detectors.models) & set(models):
         yield "select.tasks", "no selected model reads one of these tasks; select other models or tasks."
 
-
-def _baseline(config: Config) -> Mistakes:
     if config.conditions and not any(map(changes_nothing, config.conditions.values())):
         yield "conditions", "each of them changes heads, so that no drop can be measured; add baseline: {}."
 

@@ -62,7 +62,6 @@ def unknown(name: str, known: Iterable[str]) -> str:
 
 
 def explained(error: ValidationError, raw: Any) -> ConfigError:
-    """Return the errors of pydantic as a `ConfigError` with a sentence for each wrong key; raw: the refused values."""
     by_key: dict[str, list[str]] = {}
     for problem in error.errors(include_url=False):
         by_key.setdefault(_key(problem, raw), []).append(_text(problem))
