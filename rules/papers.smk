@@ -62,7 +62,10 @@ TABLES = {
     ),
     clark2019.tabulate_probes: (
         "results/clark2019/tabulate_probes",
-        {"scores": paths_by_key(probes.SCORES.path, plan.probed), "probes": paths_by_key(probes.WORDS.path, plan.probed)},
+        {
+            "scores": paths_by_key(probes.SCORES.path, plan.probed),
+            "probes": paths_by_key(probes.WORDS.path, plan.probed),
+        },
         table_of_clark("3", "probes"),
     ),
 }
@@ -85,7 +88,9 @@ FIGURES = {
     ),
     guan2020.compare_models: (
         "results/guan2020/{clustering}/figure4",
-        inputs_by_key(guan2020.compare_models, partitions=paths_by_key(types.PARTITION.path, plan.clustered_by, "subject")),
+        inputs_by_key(
+            guan2020.compare_models, partitions=paths_by_key(types.PARTITION.path, plan.clustered_by, "subject")
+        ),
         {
             **figure("results/guan2020/{clustering}/figure4", "figure4", "4", "types by model"),
             "csv": "results/guan2020/{clustering}/figure4.csv",
@@ -117,7 +122,9 @@ FIGURES = {
             **inputs_by_key(
                 clark2019.plot_divergence,
                 relations=paths_by_key(relations.BEST.path, partial(plan.files_of, relations.RELATIONS), "task"),
-                coreference=paths_by_key(coreference.TABLE.path, partial(plan.files_of, coreference.COREFERENCE), "task"),
+                coreference=paths_by_key(
+                    coreference.TABLE.path, partial(plan.files_of, coreference.COREFERENCE), "task"
+                ),
             ),
             "projection": divergence.PROJECTION.path,
             "fit": divergence.PROJECTION_FIT.path,
@@ -129,7 +136,12 @@ FIGURES = {
     ),
     clark2019.plot_sentences: (
         f"{OF_TASK}/plot_sentences",
-        {"model": models.RECORD.path, "rows": data.ROWS.path, "guesses": by_kind(relations.ARCS, coreference.ANTECEDENTS), "best": by_kind(relations.BEST, coreference.TABLE)},
+        {
+            "model": models.RECORD.path,
+            "rows": data.ROWS.path,
+            "guesses": by_kind(relations.ARCS, coreference.ANTECEDENTS),
+            "best": by_kind(relations.BEST, coreference.TABLE),
+        },
         figure_of_clark("5", "heads that find relations or antecedents"),
     ),
     outputs.plot_outputs: (
