@@ -28,7 +28,7 @@ def demo_file(kind: str, part: str = "dev") -> Path:
 def demo_rows(kind: str, size: int, part: str = "dev") -> list:
     """The first rows of it."""
     path = str(demo_file(kind, part))
-    data, _ = read_file(path, KINDS[kind].form, "")
+    data, _ = read_file(path, KINDS[kind].form)
     return KINDS[kind].rows_of_file(data, path, "", PAIRS if kind == "sentence_pair" else None)[:size]
 
 

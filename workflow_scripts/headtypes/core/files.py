@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from headtypes.core.errors import InputError, one_line, shortened
+from headtypes.core.errors import InputError, one_line
 
 # What a function takes for a file or folder.
 StrPath = str | Path
@@ -239,25 +239,12 @@ def sha256_path(path: StrPath) -> str:
     return hashlib.sha256(canonical_json(files).encode()).hexdigest()
 
 
-def looked_in(path: str) -> str:
-    """Return the end of a message about a missing file: the folder where a relative path begins, or ""."""
-    if Path(path).is_absolute():
-        return ""
-    return (
-        f" in {Path.cwd()}, from which relative paths count; give an absolute path, or, with --directory, the folder "
-        "from which yours counts"
-    )
-
-
 def files_in(folder: str, key: str) -> list[str]:
     """Return the files in a folder and its subfolders, sorted by path, without hidden files.
 
     key: the folder's key in the configuration, for messages.
-    Raises `InputError` for a folder that is missing or empty, files with different suffixes, and paths that cannot be
-    used.
+    Raises `InputError` for an empty folder, files with different suffixes, and paths that cannot be used.
     """
-    if not os.path.isdir(folder):
-        raise InputError(f"{key}: there is no folder {shortened(folder)}{looked_in(folder)}.")
     paths = [
         path
         for path in Path(folder).rglob("*")

@@ -58,6 +58,7 @@ def read_blocks(path: str) -> Iterator[SentenceLines]:
         elif text:
             _add(block, Line(number, text.split("\t")), path)
         elif block.words:
+            check_words(word_forms(block), path, block.words[0].number)
             yield block
             block, empty = SentenceLines(), False
         elif block.comments or block.empty:

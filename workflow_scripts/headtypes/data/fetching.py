@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ from datasets import Dataset, config, load_dataset_builder
 from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
 from huggingface_hub.errors import RemoteEntryNotFoundError
 
-from headtypes.core.errors import InputError, one_line, shortened, told
+from headtypes.core.errors import InputError, one_line, told
 from headtypes.core.files import canonical_json, files_in, read_json, read_json_lines, sha256_file, write_json
 from headtypes.core.table_files import read_as_text
 from headtypes.data.tasks import KINDS, write_records
@@ -41,7 +40,7 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
         origin = {"folder": where, "sha256": sha256, "revision": None}
     else:
         where, rows_of = source["file"], chosen.rows_of_file
-        data, origin = read_file(where, chosen.form, f"{key}.source.file")
+        data, origin = read_file(where, chosen.form)
     rows = rows_of(data, where, f"{key}.columns", columns)
     _check_ids(rows, where)
     left_out = getattr(rows, "left_out", {})
@@ -90,15 +89,12 @@ _READERS: dict[str, dict[str, Callable[[str], Any]]] = {
 }
 
 
-def read_file(path: str, form: str, key: str) -> tuple[Any, dict]:
+def read_file(path: str, form: str) -> tuple[Any, dict]:
     """Return the data of a file, and their origin: a mapping with file, sha256, and revision (None).
 
     form: form of the data (`Kind.form`). `json` gives parsed JSON, or a list of objects for `.jsonl` and `.parquet`.
         `table` gives a DataFrame, from TSV, CSV, JSONL or Parquet. `files` gives the list [path], without reading.
-    key: the file's key in the configuration, for messages.
     """
-    if not os.path.isfile(path):
-        raise InputError(f"{key}: there is no file {shortened(path)}.")
     origin = {"file": path, "sha256": sha256_file(path), "revision": None}
     if form == "files":
         return [path], origin

@@ -191,7 +191,6 @@ def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
             line, name = begins or (block.words[0].number, None)
             of_file = Path(path).stem if number == 1 else f"{Path(path).stem}-{number}"
             builder = _DocumentBuilder(name or of_file, path, line, _ENTITY)
-        conllu.check_words(conllu.word_forms(block), path, block.words[0].number)
         declared = _number_of_fields(block, path) or declared
         nodes = [(line, index, index) for index, line in enumerate(block.words)]
         nodes += [(line, before, before - 1) for before, line in block.empty]

@@ -53,7 +53,6 @@ def read_sentences(path: str) -> list[Sentence]:
     sentences = []
     for number, block in enumerate(conllu.read_blocks(path), start=1):
         _, name = conllu.comment_value(block, "sent_id") or (None, str(number))
-        conllu.check_words(conllu.word_forms(block), path, block.words[0].number)
         columns = (conllu.column_values(block, column) for column in (conllu.UPOS, conllu.XPOS, conllu.LEMMA))
         sentences.append(Sentence(name, conllu.word_forms(block), *conllu.tree_of(block, path), *columns))
     return sentences

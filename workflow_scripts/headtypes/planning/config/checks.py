@@ -16,7 +16,6 @@ from headtypes.analyses.types.analysis import types_in_file
 from headtypes.analyses.types.names import TYPES
 from headtypes.attention.operations import head_of
 from headtypes.core.errors import InputError, nearest, shortened
-from headtypes.core.files import looked_in
 from headtypes.core.stage import Result, given
 from headtypes.data.kinds.treebank import Treebank
 from headtypes.data.tasks import KINDS, LANGUAGE_MODEL
@@ -326,4 +325,10 @@ def _missing(path: str, is_folder: bool = False) -> str | None:
     kind = "folder" if is_folder else "file"
     if os.path.lexists(path):
         return f"{path} is there and is no {kind}, nor a link to one; name a {kind}."
-    return f"there is no {kind} {shortened(path)}{looked_in(path)}."
+    sentence = f"there is no {kind} {shortened(path)}"
+    if os.path.isabs(path):
+        return f"{sentence}."
+    return (
+        f"{sentence} in {Path.cwd()}, from which relative paths count; give an absolute path, or, with --directory, "
+        "the folder from which yours counts."
+    )
