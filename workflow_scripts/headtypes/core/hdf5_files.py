@@ -86,7 +86,7 @@ def opened_arrays(path: StrPath, kind: type) -> Iterator[h5py.File]:
     """Yield a file of `write_arrays`, open for reading a part of its arrays.
 
     kind: class of the dataclass that the file holds, for messages.
-    Turns errors of HDF5 inside the `with` block into an `InputError`, since the file is then damaged or another one.
+    Turns errors of HDF5 inside the `with` block into an `InputError`: the file is damaged, or holds another class.
     """
     with _undamaged(path, kind, (OSError, KeyError, RuntimeError)), h5py.File(path) as file:
         yield file

@@ -54,7 +54,10 @@ class SomeTokens:
         self._drawn = self.owners, torch.as_tensor(np.concatenate(indices))
 
     def logits(self, output: Any) -> Tensor:
-        """Return the logits of the chosen tokens, [token, vocabulary], from an output that has them or all logits."""
+        """Return the logits of the chosen tokens, [token, vocabulary], from a model's output.
+
+        The output may hold the logits of all tokens, or of the chosen tokens alone.
+        """
         return output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
 
 

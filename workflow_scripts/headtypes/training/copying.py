@@ -4,8 +4,7 @@ To go on with what it has read, a decoder of two layers learns a head of the pre
 head. In a single layer no head can: a key knows nothing of the token before it (Olsson et al. 2022).
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +48,12 @@ def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800
     """
     tokenizer, out_folder = _tokenizer(), Path(out_folder)
     rng = np.random.default_rng(derive_seed(seed, "sequences"))
-    with _seeded_on_one_thread(seed):
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with ExitStack() as restored:
+        restored.callback(torch.set_num_threads, threads)
+        restored.enter_context(torch.random.fork_rng(devices=[]))
+        torch.manual_seed(seed)
         model = LlamaForCausalLM(
             LlamaConfig(
                 vocab_size=len(tokenizer),
@@ -71,18 +75,6 @@ def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800
     predicted = float(np.mean(shares[-_BATCHES:]))
     about = {"steps": len(shares), "copies": predicted >= _COPIED, "predicted": round(predicted, 4)}
     save_model(model.eval(), tokenizer, out_folder, {"training.json": about})
-
-
-@contextmanager
-def _seeded_on_one_thread(seed: int) -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _train(

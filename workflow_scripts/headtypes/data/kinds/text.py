@@ -210,13 +210,11 @@ def segments_of(document: Document) -> list[Sample]:
     """
     pairs = zip(document.paragraphs[::2], document.paragraphs[1::2], strict=False)
     return [
-        Sample(f"{document.id}-{number}", *pair) for number, pair in enumerate(pairs) if all(map(_gives_tokens, pair))
+        Sample(f"{document.id}-{number}", *pair)
+        for number, pair in enumerate(pairs)
+        # BERT also drops the replacement character, which Unicode counts among the symbols.
+        if all(any(unicodedata.category(letter)[0] in "LNPS" for letter in text.replace("\ufffd", "")) for text in pair)
     ]
-
-
-def _gives_tokens(paragraph: str) -> bool:
-    # BERT also drops the replacement character, which Unicode counts among the symbols.
-    return any(unicodedata.category(character)[0] in "LNPS" for character in paragraph.replace("\ufffd", ""))
 
 
 def _sentences(segment: Sample, encoding: Encoding) -> np.ndarray:
