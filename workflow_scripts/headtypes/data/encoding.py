@@ -88,11 +88,10 @@ _DRAWN, _MASKED, _REPLACED = 0.15, 0.8, 0.1
 
 
 class Masked(NamedTuple):
-    """An input with masked words.
+    """An input with masked words: token ids after masking, [token] int64.
 
-    input_ids: token ids after masking, [token] int64.
-    indices: positions that were drawn, [drawn] in rising order; some of the drawn positions keep their token.
-    targets: original ids at the drawn positions, [drawn].
+    indices, targets: positions that were drawn, [drawn] in rising order, and the original ids there; some of the drawn
+        positions keep their token.
     """
 
     input_ids: np.ndarray

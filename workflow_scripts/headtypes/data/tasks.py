@@ -316,7 +316,7 @@ class Kind(ABC):
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def training_targets(self, rows: Sequence, windows: Windows) -> tuple[np.ndarray, list[str] | None]:
-        """Return targets for fine-tuning, [window, softmax] int of at least 0, and names of labels, if there are."""
+        """Return targets for fine-tuning, [window, softmax] int of at least 0, and the labels' names or None."""
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
@@ -452,5 +452,4 @@ KINDS: Mapping[str, Kind] = _Kinds()
 
 
 def read_rows(path: StrPath, kind: str) -> list:
-    """Return the rows of a task from a JSON Lines file; kind: a key of `KINDS`."""
     return read_records(path, KINDS[kind].row)

@@ -91,12 +91,9 @@ def joined_windows(
 ) -> Windows:
     """Return windows of a task's rows, from one array [token] for each window.
 
-    owners: index of each window's row in `rows`.
-    token_types: segment of each token; None for a model without segments.
-    sentences: number of each token's sentence, -1 for a special token.
+    owners: index of each window's row in `rows`. token_types, sentences, targets: as in `Windows`.
     characters: (first character, character after the last) of each token, as in `Windows`; None if no answer is cut
         from a text.
-    targets: id of the token to predict at each token, -1 for none; None for a task that needs no language model.
     """
 
     def joined(arrays: Sequence[np.ndarray], kind: type = np.int32) -> np.ndarray:
@@ -124,12 +121,10 @@ def windows_of_pairs(
     texts: Sequence[tuple[str, str]],
     token_types: Sequence | None,
 ) -> Windows:
-    """Return windows of pairs of texts, such as question and context.
+    """Return windows of pairs of texts, such as question and context; sequences have an item for each window.
 
-    owners: index of each window's row in `rows`. encodings: the tokenizer's object for each window. texts: the two
-        texts
-    that were encoded in each window. token_types: segment of each token in each window; None for a model without
-    segments.
+    owners: index of the window's row in `rows`. encodings: the tokenizer's objects. texts: the two texts in the window.
+    token_types: segment of each token; None for a model without segments.
     """
     boundaries = {second: split_sentences(second) for _, second in texts}
     sentences, characters = [], []

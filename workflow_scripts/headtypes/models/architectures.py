@@ -159,9 +159,8 @@ _PROBE = "headtypes_probe"
 def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[str, Any]) -> None:
     """Raise `InputError` if a layer's attention has a part that our own computation of attention (`hook.Layer`) lacks.
 
-    module, mask: module that computes the layer's attention, and the mask that it passes to its attention function.
-    arguments: {name: value} of the keyword arguments that the module passes. An argument that is not known to be
-        harmless is an error, because without it other attention than the model's would be computed.
+    mask, arguments: mask and keyword arguments that the module passes to its attention function. An argument that is
+        not known to be harmless is an error, because without it other attention than the model's would be computed.
     """
     for name, value in arguments.items():
         if value is not None and not isinstance(value, bool) and name not in _HARMLESS | _COMPUTED:

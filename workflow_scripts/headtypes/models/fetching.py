@@ -101,7 +101,7 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
 
 
 def load_tokenizer(record: ModelRecord):
-    """Return the fast tokenizer of a fetched model; raise `InputError` if its files have changed since then."""
+    """Return the fast tokenizer of a model; raise `InputError` if its files have changed since they were fetched."""
     check_files(record, record.files)
     return _tokenizer_of(f"models.{record.name}: {record.folder}", record.folder, record.gguf)
 

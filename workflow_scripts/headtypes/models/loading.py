@@ -45,9 +45,7 @@ logging.set_verbosity_error()
 class MissingHeadError(InputError):
     """An error: a model lacks the model head (output layer) for a task; the message is "{where} {why}; {remedy}.".
 
-    where: name of the model, such as `models.bert: ~/models/bert`.
-    why: reason, such as `has no question-answering head in Transformers`.
-    remedy: advice to the user, such as `name another model`.
+    An example is "models.bert: ~/models/bert has no question-answering head in Transformers; name another model.".
     """
 
     def __init__(self, where: str, why: str, remedy: str):
@@ -186,8 +184,8 @@ def _place_layers(record: ModelRecord, precision: str) -> dict[str, Any]:
 def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[str] = ("pooler",)) -> list[str]:
     """Return the sorted names of the weights that a model needs and that its files lack.
 
-    report: loading information of `from_pretrained`, with the key missing_keys.
-    unread: parts of names, such as pooler; a weight whose name contains one of these parts is not needed.
+    report: loading information of `from_pretrained`. unread: parts of names of weights that are not needed, such as
+        pooler.
     """
     return sorted(
         key

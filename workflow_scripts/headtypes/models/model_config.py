@@ -58,7 +58,6 @@ def headed_layers(config: PreTrainedConfig) -> list[int]:
 
 
 def layers_and_heads(model: PreTrainedModel) -> tuple[int, int]:
-    """Return (number of layers with attention heads, number of heads in each of these layers)."""
     config = model.config
     if not hasattr(config, "num_attention_heads"):
         raise InputError(f"a {config.model_type} model has no attention heads; name a Transformer.")

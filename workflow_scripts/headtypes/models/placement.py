@@ -129,7 +129,7 @@ def memory_limits(model: str) -> Mapping[str, float] | None:
 
 
 def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None) -> int:
-    """Return the number of GPUs that a model's weights need, at least 1; parameters: their number.
+    """Return the number of GPUs that a model's weights need, at least 1.
 
     memory: limits as in `limit_memory`; without "gpu", the number is 1.
     """

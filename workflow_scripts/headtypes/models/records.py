@@ -137,20 +137,15 @@ def _folder_of(file: str) -> str:
 class ModelRecord:
     """The record of a model whose files are on this machine, as `results/sources/models/{model}.json` holds it.
 
-    name: name of the model in the configuration.
     hub, revision: id of the repository on the Hub that the files come from, if they do, and its commit.
     package: import name of the Python package that the files come from, if they do.
-    folder: path of the files on this machine.
-    weights: {file name: SHA-256} of the weights.
-    files: {file name: SHA-256} of all other files that the model and its tokenizer are loaded from.
-    pickle: whether the weights are a pickle.
+    weights, files: {file name: SHA-256} of the weights, and of all other files of the model and its tokenizer.
+    pickle: whether the weights are a pickle, which can run code when it is read.
     reader: for a model in GGUF, the version of the package `gguf`, on which the model's numbers depend.
     parameters: number of the model's parameters.
-    model_type, architectures: values of these keys of `config.json`.
     layers, heads: number of layers with heads, and of heads in each of these layers.
     causal: whether the model is a decoder, in which tokens attend only to earlier tokens.
-    width: number of channels of a token between layers.
-    max_length: number of tokens of the longest input.
+    width, max_length: number of channels of a token between layers, and of tokens in the longest input.
     """
 
     name: str
@@ -189,7 +184,6 @@ def write_model_record(path: StrPath, record: ModelRecord) -> None:
 
 
 def read_model_record(path: StrPath) -> ModelRecord:
-    """Return the model's record in a JSON file; raise `InputError` if the folder of the model's files is gone."""
     content = read_json(path)
     with undamaged(path, "is not a record of a model"):
         lacking = [field.name for field in fields(ModelRecord) if field.name not in content]
@@ -215,7 +209,7 @@ def check_contents(where: str, folder: Path) -> None:
     """Raise `InputError` if a large file downloaded from the Hub is damaged, and remove the file from the cache.
 
     A file is damaged if its SHA-256 differs from its name in the cache, which is the SHA-256 on the Hub. The Hub's own
-    client compares lengths alone. where: the repository, for messages; folder: its snapshot in the cache.
+    client compares lengths alone. folder: snapshot of the repository in the cache.
     """
     for file in filter(Path.is_symlink, folder.rglob("*")):
         content = file.resolve()

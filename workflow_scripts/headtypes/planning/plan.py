@@ -106,7 +106,6 @@ class PartitionPlan:
 
     @property
     def subject(self) -> str:
-        """The model and the task in words, such as `bert on squad`."""
         return f"{self.model} on {self.task}"
 
     @property
@@ -230,7 +229,6 @@ class Plan:
 
     @cached_property
     def features(self) -> list[FeaturePlan]:
-        """The pairs of a selected model and one of its selected tasks on which distance features are read."""
         return [entry for entry in self.inputs if self.config.has_features(entry.task)]
 
     @cached_property
@@ -475,7 +473,10 @@ class Plan:
         return self.config.models[model].source.finetuned
 
     def memory_of(self, model: str) -> dict[str, float] | None:
-        """Return {"gpu": most GB of weights on each GPU, "cpu": most GB in memory}, one or both, or None."""
+        """Return {"gpu": most GB of weights on each GPU, "cpu": most GB in memory}, either or both, of a model.
+
+        Returns None if the model is not larger than a device.
+        """
         memory = self.config.models[model].memory
         return None if memory is None else given(memory)
 

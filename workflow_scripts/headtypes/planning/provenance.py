@@ -41,12 +41,10 @@ def provenance_of(
 ) -> dict:
     """Return what a job's results are made with and from, as a dict, before the job runs.
 
-    spec: the part of the configuration that the rule depends on.
-    code: hash of the code that the job runs (`code.code_hash`).
+    spec, code: the part of the configuration that the rule depends on, and the hash of the code that the job runs.
     inputs, results: paths of the job's inputs, and the folder of all results.
-    Returns the keys rule, wildcards, spec and code; packages {name: version}; python, its version; git, the commit,
-    with "-dirty" if tracked files were edited, or None outside a repository; and sources {name: identity of a model or
-    data set}.
+    Further keys are packages {name: version}; python, its version; git, the commit, with "-dirty" if tracked files were
+    edited, or None outside a repository; and sources {name: identity of a model or data set}.
     """
     return {
         "rule": rule,

@@ -94,15 +94,13 @@ def with_model(
     computes: what the job does with the model: forward, divergence, gradients or training.
     batch, longest, tokens: number of tokens in a batch, in the longest text and in all texts.
     passes: number of times that the job reads all texts.
-    memory: {"gpu": GB of weights on each GPU, "cpu": GB in memory}, either or both, for a model that is larger than a
-        device; None for other models.
+    memory: as in `Plan.memory_of`, for a model that is larger than a device.
 
     Loading holds the weights twice. A forward pass holds about 16 vectors per token. Divergences also hold the queries
     and keys of all layers, and gradients about 10 vectors per token and layer. Training holds gradients, Adam's two
-    moments, and in float32 the activations that Korthikanti et al. (2022, equation 2) count.
-
-    The number of multiplications in a forward pass is that of Kaplan et al. (2020, section 2.1), with twice their term
-    for attention. With gradients, the number is three times as large.
+    moments, and in float32 the activations that Korthikanti et al. (2022, equation 2) count. The number of
+    multiplications in a forward pass is that of Kaplan et al. (2020, section 2.1), with twice their term for attention;
+    with gradients, it is three times as large.
     """
     layers, heads, width = model.layers, model.heads, model.width
     kept = {

@@ -107,7 +107,6 @@ def _train(
 def _draw(
     tokenizer: PreTrainedTokenizerFast, rng: np.random.Generator
 ) -> tuple[Int64[torch.Tensor, "sequence token"], Bool[torch.Tensor, "sequence next"]]:
-    """Return (token ids of new sequences, whether each token but the first repeats an earlier token)."""
     words = np.arange(len(tokenizer.all_special_ids), len(tokenizer))
     periods = rng.integers(*_PERIODS, _BATCH)
     drawn = rng.permuted(np.tile(words, (_BATCH, 1)), axis=1)[:, :_LENGTH]

@@ -316,7 +316,6 @@ def _end_sentence(builder: _DocumentBuilder, lines: list[conllu.Line], path: str
 
 
 def _parse(lines: list[conllu.Line], path: str) -> tuple[str, ...] | None:
-    """Return each word's part of the bracketed parse of a sentence, such as `(NP*`; None without a parse."""
     bits = tuple(columns[_PARSE] for _, columns in lines)
     if all(bit in _NONE for bit in bits):
         return None

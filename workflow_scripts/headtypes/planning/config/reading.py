@@ -70,11 +70,7 @@ def explained(error: ValidationError, raw: Any) -> ConfigError:
 
 
 def _key(problem: dict, raw: Any) -> str:
-    """Return the key that an error of pydantic is about, joined as `a.b`.
-
-    problem: one item of pydantic's `errors()`, whose `loc` also names the branches of unions, which are left out of the
-        key; raw: the refused values.
-    """
+    """Return the key that an error of pydantic is about, joined as `a.b`, without the branches of unions."""
     keys, here = [], raw
     for part in problem["loc"]:
         is_index = isinstance(here, list) and isinstance(part, int) and part < len(here)
@@ -149,10 +145,9 @@ def laid_over(files: Iterable[StrPath], given: Mapping[str, Any] | None = None) 
 
 
 def _over(below: Any, above: Mapping, where: str, keys: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return a copy of the mapping `below` with the mapping `above` laid over it, key by key.
+    """Return a copy of the mapping `below` with the mapping `above`, of the file `where`, laid over it, key by key.
 
-    where, keys: file that holds `above`, and path of keys from the top of the configuration to both mappings.
-    Raises `InputError` if `above` removes an entry, by `null`, that `below` does not have.
+    keys: path of keys from the top of the configuration to both mappings.
     """
     result = dict(below) if isinstance(below, Mapping) else {}
     for key, value in above.items():
@@ -173,7 +168,6 @@ def _over(below: Any, above: Mapping, where: str, keys: tuple[str, ...] = ()) ->
 
 
 def _read(file: str, places: dict[str, str]) -> dict[str, Any]:
-    """Return the values of a YAML or JSON file, and add {key, joined as a.b: file and line} to `places`."""
     try:
         loader = yaml.SafeLoader(text_of(file))
         if (node := loader.get_single_node()) is None:
@@ -191,7 +185,6 @@ def _note(node: yaml.Node, file: str, path: str, places: dict[str, str]) -> None
     """Add the file and line of each key of a YAML mapping, and of the mappings in it, to `places`.
 
     path: key of the mapping, as `a.b.`; empty for the whole file.
-    Raises `InputError` for a key that stands twice, or has no value.
     """
     lines: dict[str, int] = {}
     for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
@@ -257,9 +250,8 @@ def _models(key: Any, entry: Any) -> Iterator[tuple[str, Any]]:
 def _values(where: str, given: Any) -> Iterator[Value]:
     """Yield the values that a variable in a model's name takes.
 
-    where: key of the variable in the configuration, for messages.
     given: one value, a range such as 0-24 or 0-1000/100 (first-last/step), or a list of both. The numbers of a range
-        have the leading zeros of its first number.
+        have the leading zeros of its first number. where: key of the variable in the configuration.
     """
     for value in given if isinstance(given, list) else [given]:
         if isinstance(value, bool) or not isinstance(value, Value):
@@ -278,10 +270,9 @@ def _values(where: str, given: Any) -> Iterator[Value]:
 
 
 def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
-    """Return a part of a model's entry with each {variable} replaced by its value.
+    """Return a part of a model's entry with each {variable} replaced by its value in `known`.
 
-    part: text, list or mapping. A text that is one variable alone becomes the value itself, and not text.
-    known: {variable: value}; where: key of the part in the configuration, for messages.
+    A text that is one variable alone becomes the value itself, and not text. where: key of the part, for messages.
     """
     if isinstance(part, Mapping):
         return {name: _filled(below, known, f"{where}.{name}") for name, below in part.items()}
@@ -297,10 +288,7 @@ def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
 
 
 def _named(raw: Mapping[str, Any], patterns: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Return {section: contents} of the sections that list models, with each pattern replaced by its models.
-
-    patterns: {pattern: names of its models}.
-    """
+    """Return {section: contents} of the sections that list models, with patterns replaced by names of models."""
     sections = {}
     for section, key in _NAMING:
         part = raw.get(section)
