@@ -11,7 +11,7 @@ import pytest
 from jaxtyping import Float32, Int32
 
 from headtypes.core.errors import InputError
-from headtypes.core.hdf5_files import SampleIds, Stored, read_arrays, read_groups, write_arrays
+from headtypes.core.hdf5_files import SampleIds, Stored, opened_arrays, read_arrays, read_groups, write_arrays
 
 
 @dataclass(frozen=True)
@@ -82,3 +82,14 @@ def test_a_file_of_something_else_is_refused_by_name(tmp_path):
         for name in names:
             with pytest.raises(InputError, match=name):
                 read(tmp_path / f"{name}.h5", Planted)
+
+
+def test_a_file_that_lacks_an_array_is_refused_and_a_mistake_of_its_reader_is_not_the_files(tmp_path):
+    write_arrays(tmp_path / "planted.h5", PLANTED, {})
+    with (
+        pytest.raises(InputError, match=r"planted\.h5 is damaged or holds no planted"),
+        opened_arrays(tmp_path / "planted.h5", Planted) as file,
+    ):
+        file["width"]
+    with pytest.raises(ZeroDivisionError), opened_arrays(tmp_path / "planted.h5", Planted) as file:
+        len(file["share"]) / 0
