@@ -3,7 +3,7 @@
 
 def inputs_of_analysis(wildcards):
     """Return {name: path} of the files that a user's analysis reads: results, and files of the user's."""
-    read, own = plan.config.analyses[wildcards.analysis].inputs, plan.files.of_analysis(wildcards.analysis)
+    read, own = plan.inputs_of_analysis(wildcards.analysis), plan.files.of_analysis(wildcards.analysis)
     return {name: of_user([path])[0] if name in own else path.format(**wildcards) for name, path in read.items()}
 
 

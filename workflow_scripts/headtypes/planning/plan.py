@@ -235,6 +235,10 @@ class Plan:
     def own_analyses(self) -> list[AnalysisPlan]:
         return [AnalysisPlan(name, *entry) for name in self.config.analyses for entry in self.features]
 
+    def inputs_of_analysis(self, analysis: str) -> dict[str, str]:
+        """Return {name: path} of all inputs of a user's analysis; paths of results have wildcards, such as {model}."""
+        return self.config.analyses[analysis].inputs
+
     def own_analyses_of(self, model: str, **others: str) -> list[AnalysisPlan]:
         return [entry for entry in self.own_analyses if entry.model == model]
 
@@ -484,6 +488,9 @@ class Plan:
         """Return whether the workflow itself fine-tunes or trains a model."""
         source = self.config.models[model].source
         return source.finetuned is not None or source.trained is not None
+
+    def made_from(self, model: str) -> list[str]:
+        return self.config.made_from(model)
 
     @cached_property
     def repeats(self) -> dict[str, list[str]]:
