@@ -30,8 +30,8 @@ from headtypes.data.encoding import Encoded
 def encode_words(tokenizer, words: Sequence[str]) -> tuple[list[int], list[int]]:
     """Return (input_ids, word_of): the token ids of some words as one input, and for each token the index of its word.
 
-    words: the words, in order. The special tokens that the tokenizer adds to a text are among the tokens, with index
-    -1. A word for which the tokenizer has no subword has no token.
+    The special tokens that the tokenizer adds to a text are among the tokens, with index -1. A word for which the
+    tokenizer has no subword has no token.
     """
     # Each word on its own, as text: some tokenizers refuse words that are already split.
     mark = " " if _needs_space(tokenizer) else ""
@@ -74,8 +74,8 @@ def encode_sentences(
 ) -> EncodedWords:
     """Return the sentences (lists of words) encoded; sentences of more tokens than `max_length` are left out.
 
-    whole: whether a sentence with a word for which the tokenizer has no token is left out as well.
-    what: a name of the work, for the message of the error. Raises `InputError` if no sentence is left.
+    whole: whether a sentence with a word for which the tokenizer has no token is left out as well. what: a name of the
+        work, for the message of the error. Raises `InputError` if no sentence is left.
     """
     kept, input_ids, word_of_token = [], [], []
     left_out = Counter()
@@ -134,8 +134,7 @@ def indices_of(word_of_token: Sequence[int]) -> np.ndarray:
     """Return for each token the row of its word in the attention between words, [token] int64.
 
     The row is 0 for special tokens before the words, i + 1 for word i, and the row after the last word's for special
-    tokens behind the words. word_of_token: index of each token's word, -1 for special tokens, as `encode_words` returns
-    it.
+    tokens behind the words. word_of_token: index of each token's word, -1 for special tokens.
     """
     words = np.asarray(word_of_token, dtype=np.int64)
     behind = np.arange(len(words)) > np.argmax(words)
@@ -146,8 +145,8 @@ class _Sample:
     """The two matrices that turn a sample's attention between tokens into its attention between words.
 
     index: [token] the row of each token's word (`indices_of`). to_word: [token, index] 1 if the token belongs to the
-    index, else 0. from_word: [index, token] the weight of a token in the row of its word: 1 / n_v for the n_v subwords
-    of word v.
+        index, else 0. from_word: [index, token] the weight of a token in the row of its word: 1 / n_v for the n_v
+        subwords of word v.
     """
 
     def __init__(self, word_of_token: Sequence[int], device: torch.device):
@@ -163,8 +162,8 @@ class WordReducer(ListPerSample):
     """A base class of reducers, run with a model, that read the attention between words.
 
     word_of_token: for each sample the index of each token's word, -1 for special tokens. A subclass defines
-    `add_words`, which gets whole rows, made of the blocks that `add` gets. If a word's subwords stand in two blocks,
-    the word's row is held back until the second block.
+        `add_words`, which gets whole rows, made of the blocks that `add` gets. If a word's subwords stand in two
+        blocks, the word's row is held back until the second block.
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]]):

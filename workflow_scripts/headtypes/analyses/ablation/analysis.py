@@ -123,7 +123,6 @@ def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:
 
 
 def answers_of(plan: Plan, task: str) -> dict:
-    """Return the part of a spec on how a model answers a task: kind of the task, limits, precision, batch size."""
     kind = plan.kind_of(task)
     answers = {key: getattr(plan.config.windows, key) for key in kind.answer_keys}
     return {"kind": kind.name, **answers, **given(plan.config.compute)}

@@ -43,8 +43,7 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
       control_draws, control_questions: numbers of draws and questions.
       control_overlap: the share of the condition's heads that a draw changes in the same way, mean over draws.
       control_drop_{metric}: for each metric the controls' mean drop over draws; with the ending _low or _high, the drop
-        of the lowest or highest draw.
-      own_drop_{metric}: for each metric the condition's drop.
+          of the lowest or highest draw. own_drop_{metric}: for each metric the condition's drop.
     """
     metrics, lost, own_lost, sizes = lost_answers(controls, scores, baseline)
     found = {
@@ -64,11 +63,9 @@ def lost_answers(
 ) -> tuple[list[Metric], np.ndarray, np.ndarray, np.ndarray | None]:
     """Return (metrics, lost, own_lost, sizes): losses of a condition and its controls on the controls' questions.
 
-    controls: scores of each draw of random heads and question. scores, baseline: scores of each question under the
-        condition and the baseline.
-    lost: [metric, draw, question] the loss under random heads, positive if worse. own_lost: [metric, question] the loss
-        under the condition. sizes: [question] number of tokens over which a score is a sum; None if every question
-        counts once.
+    Arguments are those of `control_drops`. lost: [metric, draw, question] the loss under random heads, positive if
+    worse. own_lost: [metric, question] the loss under the condition. sizes: [question] number of tokens over which a
+    score is a sum; None if every question counts once.
     """
     controls = controls.sort_values(["draw", "id"])
     draws, asked = controls["draw"].nunique(), controls["id"].unique()
@@ -89,8 +86,8 @@ def read_scored(controls: StrPath, scores: StrPath, baseline: StrPath) -> tuple[
 def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath) -> DropsOfDraws:
     """Return the drops, in the score by which the task is tested, of a condition and of its controls (random heads).
 
-    controls: file with the scores of each draw of random heads and question. scores, baseline: files with the scores of
-        each question under the condition and under the baseline.
+    The files have the scores of each draw of random heads and question, and of each question under the condition and
+    under the baseline.
     """
     controls, *own = read_scored(controls, scores, baseline)
     metrics, lost, own_lost, sizes = lost_answers(controls, *own)
@@ -118,10 +115,9 @@ def controls_figure(
 ) -> Figure:
     """Draw a row for each condition: its drop with the interval, and a bar of the drops under random heads.
 
-    drops: drops by condition, in the order of the rows. operations: {condition: {type or head: operation}}. partition:
-        the types; a condition on one type has the colour of the type.
-    The bar goes from the lowest to the highest drop of a draw of random heads. At the right of a row stands the share
-    of the condition's heads that a draw changes in the same way.
+    drops: drops by condition, in the order of the rows. operations: {condition: {type or head: operation}}. A condition
+        on one type has the colour of the type. The bar goes from the lowest to the highest drop of a draw of random
+        heads. At the right of a row stands the share of the condition's heads that a draw changes in the same way.
     """
     styles = type_styles(partition.types)
     figure = Figure(figsize=(PAGE, _AROUND + _ROW * len(drops)))

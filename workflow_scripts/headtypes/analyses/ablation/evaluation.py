@@ -33,8 +33,8 @@ from headtypes.models.records import ModelRecord, read_model_record
 class Settings:
     """The settings by which a task is evaluated under any condition.
 
-    kind: the kind of the task, one that models answer. precision: of the forward pass.
-    batch_tokens: tokens of a batch, with padding. reading: {field of `operations.Reading`: value}.
+    kind: the kind of the task, one that models answer. batch_tokens: tokens of a batch, with padding.
+    reading: {field of `operations.Reading`: value}.
     max_answer_length: tokens of the longest answer, for kinds of tasks with spans as answers.
     max_seq_length: tokens of a full window, if padding counts (`Reading.uniform_over_padding`).
     """
@@ -64,12 +64,10 @@ def evaluate_condition(
 ) -> Scored:
     """Return a model's answers to a task while heads are ablated, and the scores of the answers.
 
-    The model answers questions, classifies pairs, predicts texts or chooses, as the kind of the task asks.
     rows, windows: questions, pairs or documents as drawn, and as cut for this model (`Kind.cut_windows`).
-    record: the model, which needs the task's head.
-    head_outputs: mean outputs of heads, as `measure_head_outputs` returns them, for the operations that need them.
-    condition: its name, for messages. operations: {type or head: operation}, as `operations_by_head` reads them.
-    settings: fields of `Settings`.
+    record: the model, which needs the task's head. head_outputs: mean outputs of heads, as `measure_head_outputs`
+        returns them, for the operations that need them. condition: its name, for messages. operations: {type or head:
+        operation}. settings: fields of `Settings`.
     Returns {id: answer text or predicted label}, and a table with a row of scores for each question, pair or document,
     both as `Kind.score_answers` gives them.
     """
@@ -82,9 +80,9 @@ def evaluate_condition(
 class Evaluator:
     """A model, loaded once, that answers a task's questions, pairs or documents under any operations on its heads.
 
-    rows, windows: questions, pairs or documents, and their windows. record: the model.
-    head_outputs: mean outputs of heads, [layer, head, channel], for the operations that need them.
-    gold: whether the scores also have the loss of the right answer (`answering.GOLD_LOSS`).
+    rows, windows: questions, pairs or documents, and their windows. head_outputs: mean outputs of heads, [layer, head,
+        channel], for the operations that need them. gold: whether the scores also have the loss of the right answer
+        (`answering.GOLD_LOSS`).
     Raises `InputError` if the model cannot answer the rows, or takes no input as long as a window that is padded in
     full.
     """
@@ -117,10 +115,10 @@ class Evaluator:
     def evaluate(self, sets: Sequence[np.ndarray], what: str) -> list[Scored]:
         """Return (answers, scores) of the task under each of several sets of operations on heads.
 
-        sets: for each set the operation on each head, [layer, head] object; equal sets are evaluated once.
-        what: a name of the work, for the progress.
+        sets: for each set the operation on each head, [layer, head] object; equal sets are evaluated once. what: a name
+            of the work, for the progress.
         answers: {id: answer text or predicted label}. scores: a table with a row for each question, pair or document.
-        Each batch of windows is made once. If padding counts under one set, windows are padded in full under all sets.
+            If padding counts under one set, windows are padded in full under all sets.
         """
         ids, types, sentences = self._windows.texts
         answers, settings, reading = self._answers, self._settings, self._settings.chosen_reading
@@ -180,16 +178,12 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 @dataclass(frozen=True)
 class HeadOutputs:
-    """The content of a file with the mean output of each head.
-
-    head_output: [layer, head, channel] float32, as `measure_head_outputs` returns it.
-    """
+    """The content of a file with the mean output of each head, as `measure_head_outputs` returns it."""
 
     head_output: Float32[np.ndarray, "layer head channel"]
 
 
 def read_head_outputs(path: StrPath | None) -> np.ndarray | None:
-    """Return the mean output of each head from a file, [layer, head, channel] float32; None for no path."""
     return read_arrays(path, HeadOutputs).head_output if path else None
 
 
@@ -226,10 +220,9 @@ class MeanHeadOutputs(Reducer):
 
 
 def measure_head_outputs(samples: list[Sample], record: ModelRecord, *, kind: str, **settings) -> np.ndarray:
-    """Return each head's output averaged over all tokens of the samples, [layer, head, channel] float32.
+    """Return each head's output averaged over all tokens of the samples but padding, [layer, head, channel] float32.
 
-    record: the model. kind: the kind of the task, which says how samples are cut. settings: keyword arguments of
-        `ModelOnTask`. Padding does not count.
+    kind: the kind of the task, which says how samples are cut. settings: keyword arguments of `ModelOnTask`.
     """
     run = ModelOnTask(record, **settings)
     (means,) = run.read(run.encode(samples, kind), MeanHeadOutputs())
@@ -242,10 +235,7 @@ def run_head_outputs(inputs: Any, spec: dict, outputs: Any, provenance: dict) ->
 
 
 def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
-    """Return the share of a condition's heads that a draw of heads changes in the same way.
-
-    drawn, operations: [layer, head] the operation on each head, under the draw and under the condition.
-    """
+    """Return the share of a condition's heads that a draw of heads changes in the same way; both [layer, head]."""
     return float((drawn == operations)[operations != "keep"].mean())
 
 
@@ -265,14 +255,11 @@ def evaluate_controls(
 ) -> pd.DataFrame:
     """Return a model's scores while random heads of each layer are ablated, as many as in a condition and alike.
 
-    rows, windows: questions, pairs or documents, and their windows. partition, record: the types of the heads, the
-        model.
-    head_outputs: mean outputs of heads, [layer, head, channel], for the operations that need them.
-    condition: its name, for messages. operations: {type or head: operation}. settings: fields of `Settings`.
-    draws: how many times heads are drawn; more draws do not change the first ones.
-    questions: how many of the rows are drawn at random, or "all". seed: of the draws of heads and of rows.
+    Arguments are those of `evaluate_condition`, and draws: how many times heads are drawn; more draws do not change the
+        first ones. questions: how many of the rows are drawn at random, or "all". seed: of the draws of heads and of
+        rows.
     The table has a row for each draw and question, with the columns draw (from 0), the columns of a condition's own
-    scores, and overlap. overlap is the share of the condition's heads that the draw changes in the same way.
+    scores, and overlap, the share of the condition's heads that the draw changes in the same way.
     """
     by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
     rows, windows = draw_part(rows, windows, questions, seed)

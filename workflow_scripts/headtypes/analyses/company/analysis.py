@@ -1,7 +1,4 @@
-"""The analysis of heads in random company: its rules and results.
-
-It measures on which heads a model's answers depend, and whether types or other numbers of heads tell these heads.
-"""
+"""The analysis of heads in random company: on which heads answers depend, and whether types tell these heads."""
 
 from typing import Any
 
@@ -22,11 +19,8 @@ def per_head(task: str, path: StrPath) -> list:
 
     table = read_costs(path)
     note = "How much more the loss of what is right rises without it than without another head of its layer, in random"
-    note += " company."
-    ends = {"low": table["low"], "high": table["high"]}
-    return [
-        Column(f"cost.{task}", f"cost on {task}", "Heads in random company", table["cost"], "nats", **ends, note=note)
-    ]
+    about = {"low": table["low"], "high": table["high"], "note": f"{note} company."}
+    return [Column(f"cost.{task}", f"cost on {task}", "Heads in random company", table["cost"], "nats", **about)]
 
 
 SETS = Result(

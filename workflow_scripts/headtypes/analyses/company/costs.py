@@ -1,7 +1,7 @@
 """The cost of each head in random company, and types and other numbers of heads held against the costs.
 
-Costs are the effects of a least-squares fit to the losses of sets of heads. Labels and numbers are compared with costs
-by permutations of heads within their layers.
+Costs are the effects of a least-squares fit to the losses of sets of heads, which are left out together. Labels and
+numbers are compared with costs by permutations of heads within their layers.
 """
 
 from collections.abc import Mapping
@@ -86,7 +86,7 @@ def _decomposed(away: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.ndarray) -> np.ndarray:
     """Return for each penalty of ridge the R2 of sets to which no effects are fitted, [penalty].
 
-    The sets are divided into ten parts; effects are fitted to nine parts and predict the losses of the tenth, in turn.
+    Effects are fitted to nine of ten parts of the sets and predict the losses of the tenth, in turn.
     away: [set, head] heads that a set lacks. lost: [set] the losses of the sets.
     """
     fold = np.arange(len(lost)) % _FOLDS
@@ -111,31 +111,38 @@ def set_means(company: Company, metric: str) -> np.ndarray:
 def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
     """Return (table, fit): the cost of each head, and how far costs explain the losses of sets of heads.
 
-    company: scores without sets of heads, drawn at random. seed: of permutations.
+    seed: of permutations.
     table: a row for each head, with the columns
       layer, head: from 0. away: number of sets that lack the head.
       cost: nats of the loss (of a token, for texts). standard_error: of the cost, over sets. low, high: the cost's 95 %
-        interval over questions or, if these are known, articles.
+          interval over questions or, if these are known, articles.
       p: two-sided p-value, over sets, of the hypothesis that the cost is zero. p_holm: p corrected for all heads.
       cost_{metric}, cost_{metric}_error: cost in each other metric, in points, and its standard error.
     fit: a dictionary with the keys
       sets: number of sets. units: number of questions. away: mean number of heads that a set lacks. penalty: the
-        penalty of ridge; 0 for least squares.
+          penalty of ridge; 0 for least squares.
       whole, set_cost: {metric: the score with all heads} and {metric: the mean loss of a set}. r2, held_out: {metric:
-        the adjusted R2} and {metric: the R2 of sets that are not fitted}. halves: {metric: the correlation of the costs
-        from one half of the sets with the costs from the other half}.
-      half: number of heads that explain half of what costs explain. pair: the dictionary of `largest_pair`.
+          the adjusted R2} and {metric: the R2 of sets that are not fitted}. halves: {metric: the correlation of the
+          costs from one half of the sets with the costs from the other half}.
+      half: number of heads, the costliest first, that explain half of what costs explain. pair: see `largest_pair`.
     """
     sets, *shape = company.away.shape
     away = company.away.reshape(sets, -1).astype(float)
     table, about = {"away": away.sum(0).astype(int)}, {}
-    for metric in company.metrics:
+    for index, metric in enumerate(company.metrics):
         lost = set_means(company, metric)
         # Hardly any set without an answer: a half of them has nothing to fit.
         if metric != LOSS and min(np.ptp(lost[half::2]) for half in (0, 1)) < 1e-12:
             continue
         fit = fit_sets(away, lost)
-        about[metric] = _about(company, metric, away, lost, fit)
+        halves = [fit_sets(away[half::2], lost[half::2]).effects for half in (0, 1)]
+        about[metric] = {
+            "whole": float(company.whole[:, index].sum() / company.sizes.sum()),
+            "set_cost": float(lost.mean()),
+            "r2": fit.adjusted,
+            "held_out": fit.held_out,
+            "halves": float(np.corrcoef(halves)[0, 1]),
+        }
         if metric != LOSS:
             table |= {f"cost_{metric}": fit.effects, f"cost_{metric}_error": fit.errors}
             continue
@@ -145,7 +152,10 @@ def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
         table |= {"p": p, "p_holm": holm(p)}
         pair = largest_pair(away, lost, fit, seed=seed)
         pair["heads"] = [head_name(*divmod(head, shape[1])) for head in pair["heads"]]
-        half, penalty = heads_for_half(fit), fit.penalty
+        # A head explains in proportion to the square of its cost; chance adds the square of the standard error.
+        squares = np.sort(fit.effects**2)[::-1]
+        explained = max(squares.sum() - (fit.errors**2).sum(), squares[0])
+        half, penalty = int(np.searchsorted(squares.cumsum(), explained / 2) + 1), fit.penalty
     fitted = {
         "sets": sets,
         "units": len(company.units),
@@ -156,18 +166,6 @@ def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
         "pair": pair,
     }
     return head_table(tuple(shape), table), fitted
-
-
-def _about(company: Company, metric: str, away: np.ndarray, lost: np.ndarray, fit: Fit) -> dict[str, float]:
-    halves = [fit_sets(away[half::2], lost[half::2]).effects for half in (0, 1)]
-    whole = company.whole[:, company.metrics.index(metric)].sum() / company.sizes.sum()
-    return {
-        "whole": float(whole),
-        "set_cost": float(lost.mean()),
-        "r2": fit.adjusted,
-        "held_out": fit.held_out,
-        "halves": float(np.corrcoef(halves)[0, 1]),
-    }
 
 
 def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
@@ -182,22 +180,9 @@ def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
     return ratio_intervals(unit_costs, np.broadcast_to(sizes[:, None], unit_costs.shape))
 
 
-def heads_for_half(fit: Fit) -> int:
-    """Return the number of heads, the costliest first, that explain half of what all costs explain.
-
-    A head explains the losses of sets in proportion to the square of its cost. The squares of the standard errors,
-    which chance adds, are subtracted from the sum of the squares.
-    """
-    # What chance adds to a square is the square of its standard error.
-    squares = np.sort(fit.effects**2)[::-1]
-    explained = max(squares.sum() - (fit.errors**2).sum(), squares[0])
-    return int(np.searchsorted(squares.cumsum(), explained / 2) + 1)
-
-
 def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> dict:
     """Return the two heads whose common absence costs most, in standard errors, beyond the sum of their costs.
 
-    away, lost, fit: as `fit_sets` takes and returns them. seed: of the permutations.
     Pairs are compared of the 24 heads whose costs differ most from 0, in standard errors, if at least three sets lack
     both heads. The keys are heads (two indices), sets (number that lack both), effect (cost beyond the sum of both
     costs, in nats), standard_error, and p. p is the probability that chance gives any of the compared pairs an effect
@@ -235,7 +220,7 @@ def costly_heads(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of heads that surely cost more than other heads of their layer, the costliest first.
 
     table: the table of `head_costs`. A head's cost is sure if its p over sets, corrected for all heads, is at most
-    0.05, and if its interval over questions is above 0.
+        0.05, and if its interval over questions is above 0.
     """
     costly = table[(table["p_holm"] <= ALPHA) & (table["low"] > 0)]
     return costly.sort_values("cost", ascending=False)
@@ -249,13 +234,13 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
     """Return a table that compares labels of heads, such as types, and numbers of heads with the costs; a row for each.
 
     costs: [layer, head]. families: {family: {label: [layer, head]}}, of booleans (heads that have the label) or numbers
-        (NaN for none). seed: of the permutations.
+        (NaN for none).
     The columns are family, label, heads (number of heads with the label or a number), statistic and p.
     statistic: for a label, how much more its heads cost than all heads of their layer, on average; for a number, the
         rank correlation with costs within layers.
-    p: two-sided, for all labels of a family at once (Westfall and Young 1993). Statistics are divided by their standard
-        deviations under permutations of heads within layers. p is the share of permutations in which the largest
-        statistic of the family is at least as large as the given one.
+    p: two-sided, for all labels of a family at once (Westfall and Young 1993): the share of permutations of heads
+        within layers in which the family's largest statistic, in standard deviations under permutation, is at least the
+        given one.
     """
     names, vectors, counts = [], [], []
     ranked = _ranks(costs)
@@ -303,7 +288,7 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
 def costs_without(costs: np.ndarray, heads: pd.DataFrame) -> np.ndarray:
     """Return the costs, [layer, head], where each given head has the mean cost of the other heads of its layer.
 
-    heads: a table with the columns layer and head. Without the costliest heads, labels may still differ in cost.
+    heads: a table with the columns layer and head.
     """
     others = np.ones(costs.shape, bool)
     others[heads["layer"], heads["head"]] = False
@@ -314,12 +299,10 @@ def costs_without(costs: np.ndarray, heads: pd.DataFrame) -> np.ndarray:
 def families_of(
     partitions: Mapping[str, Partition], columns: Mapping[str, np.ndarray], shape: tuple[int, int]
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Return {family: {label: [layer, head]}}: a family of types for each partition, and one of all numbers.
+    """Return {family: {label: [layer, head]}} for `compare_labels`: types of each partition, and all numbers of heads.
 
-    `compare_labels` compares these families with costs. Labels of types are booleans (heads of the type).
-    columns: {name: a number for each head, layer by layer}. The family of numbers has these columns and the first
-        partition's shares of attention near, special and far.
-    shape: (layers, heads of a layer).
+    Labels of types are booleans. columns: {name: a number for each head, layer by layer}. The family of numbers has
+    these columns and the first partition's shares of attention near, special and far.
     """
     types = {
         f"types of {name}": {type_name: partition.type_of == type_name for type_name in partition.types}

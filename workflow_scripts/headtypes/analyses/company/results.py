@@ -19,9 +19,8 @@ class Company:
 
     away: [set, layer, head] which heads a set lacks.
     metrics: names of the scores: `loss`, the cross entropy of the right answer in nats, and names of `METRICS`.
-    scores: [set, unit, metric] scores without each set. whole: [unit, metric] scores with all heads.
-    sizes: [unit] tokens over which scores are sums; 1 for units other than documents.
-    units: ids of the units. articles: names of the units' articles, empty if none are known.
+    scores, whole: scores without each set, and with all heads. sizes: tokens over which scores are sums; 1 for units
+        other than documents. articles: names of the units' articles, empty if none are known.
     made: JSON that identifies settings, code and input files of the scores, all but the number of sets.
     """
 
@@ -35,10 +34,7 @@ class Company:
     made: str = ""
 
     def lost(self, metric: str) -> np.ndarray:
-        """Return how much worse each unit (question, pair or document) is without each set of heads, [set, unit].
-
-        metric: the name of the score. A positive number is worse, for every metric.
-        """
+        """Return how much worse each unit is without each set of heads in a metric, [set, unit]; positive is worse."""
         index = self.metrics.index(metric)
         lost = self.scores[..., index] - self.whole[:, index]
         return lost if metric == LOSS else -lost
@@ -63,10 +59,6 @@ def read_costs(path: StrPath) -> pd.DataFrame:
 
 
 def read_fit(path: StrPath) -> dict:
-    """Return how far costs of heads add up: the dictionary of `costs.head_costs` in a JSON file.
-
-    Raises `InputError` for a damaged file.
-    """
     with undamaged(path, "does not say how costs add up"):
         fit = read_json(path)
         return {name: fit[name] for name in FIT}

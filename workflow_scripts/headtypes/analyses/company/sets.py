@@ -59,9 +59,8 @@ def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | Non
 
 
 def _round(layers: int, heads: int, per_layer: int, share: int, seed: list[int]) -> np.ndarray:
-    """Return sets of heads, [set, layer, head] bool; each head of the model is in at least one set.
+    """Return sets of heads, [set, layer, head] bool, with each head in one set, or in two where hands are uneven.
 
-    Some heads are in two sets if the number of heads of a layer is no multiple of `per_layer`.
     per_layer: heads of a layer in a set. share: a set has heads of one in `share` layers.
     """
     rng, hands = np.random.default_rng(seed), ceil(heads / per_layer)
@@ -97,12 +96,11 @@ def evaluate_company(
 ) -> Iterator[Company]:
     """Yield a model's scores while the heads of each set are ablated: after every few sets, all scores so far.
 
-    rows, windows: questions, pairs or documents, and their windows. record: the model. head_outputs: mean outputs of
-        heads, [layer, head, channel], for the operations that need them.
-    sets: how many sets of heads are drawn; None for a number by the model's size. per_layer: heads of a layer in a set;
-        None for one in twelve. seed: of sets and questions. operation: what is done to the heads of a set, such as
-        `zero`.
-    questions: how many of the rows are drawn at random, or "all". settings: fields of `ablation.evaluation.Settings`.
+    rows, windows: questions, pairs or documents, and their windows. head_outputs: mean outputs of heads, [layer, head,
+        channel], for the operations that need them.
+    sets, per_layer: as in `draw_sets`. operation: what is done to the heads of a set, such as `zero`. questions: how
+        many of the rows are drawn at random, or "all". seed: of sets and questions. settings: fields of
+        `ablation.evaluation.Settings`.
     made: JSON that identifies settings, code and input files. earlier: scores of an earlier run; they are used again if
         their `made` is the same.
     """
@@ -118,8 +116,7 @@ def evaluate_company(
     evaluator = Evaluator(rows, windows, record, head_outputs, Settings(**settings), gold=True)
     what = f"{record.name}, heads in random company"
     if known is None:
-        keep = np.full(away.shape[1:], "keep", object)
-        ((_, scores),) = evaluator.evaluate([keep], what)
+        ((_, scores),) = evaluator.evaluate([np.full(away.shape[1:], "keep", object)], what)
         known = _begin(scores, away[:0], made)
     while (done := len(known.away)) < len(away):
         some = away[done : done + _TOGETHER]
@@ -158,7 +155,6 @@ def _values(scores: pd.DataFrame, metrics: list[str]) -> np.ndarray:
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     """Run the rule `evaluate_company` as a job of Snakemake, and go on where an earlier job stopped.
 
-    inputs, outputs: the rule's files, by name. spec: keyword arguments of the function `evaluate_company`.
     Scores are kept outside of the results, in a file that no rule declares, so that Snakemake does not delete the file.
     """
     rows, windows = read_rows(inputs.questions, spec["kind"]), read_windows(inputs.windows)
@@ -167,15 +163,13 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     settings = {name: value for name, value in spec.items() if name != "sets"}
     made = canonical_json([settings, provenance["code"], *map(sha256_path, files)])
     kept = kept_for(outputs.company)
-    for company in evaluate_company(
-        rows,
-        windows,
-        read_model_record(inputs.model),
-        read_head_outputs(outputs_of_heads),
-        **spec,
-        made=made,
-        earlier=_read_kept(kept),
-    ):
+    try:
+        earlier = read_arrays(kept, Company) if kept.exists() else None
+    except InputError:
+        # Whatever is damaged is evaluated again.
+        earlier = None
+    record, head_outputs = read_model_record(inputs.model), read_head_outputs(outputs_of_heads)
+    for company in evaluate_company(rows, windows, record, head_outputs, **spec, made=made, earlier=earlier):
         write_arrays(kept, company, provenance)
     if missing := len(draw_part(rows, windows, spec["questions"], spec["seed"])[0]) - len(company.units):
         warn(provenance, [f"{missing} questions are left out, since no window has the whole of what is right."])
@@ -189,11 +183,3 @@ def kept_for(path: StrPath) -> Path:
     """
     before, folder, after = Path(path).as_posix().rpartition("results/")
     return Path(before, "kept", after) if folder else Path(path).with_suffix(".kept.h5")
-
-
-def _read_kept(path: Path) -> Company | None:
-    try:
-        return read_arrays(path, Company) if path.exists() else None
-    except InputError:
-        # Whatever is damaged is evaluated again.
-        return None

@@ -2,11 +2,11 @@
 
 Baselines have the same mentions and candidates as the heads. Each chooses a candidate for a coreferent mention; that is
 right if it refers to the same entity. The nearest candidate is the one whose head word comes last; of several with one
-head word, the one that starts last, then the longest. What the baselines see of a mention (its words, its type, number,
-gender and person in English) is defined in docs/understand/clark.md.
+head word, the one that starts last, then the longest. docs/understand/clark.md defines what the baselines see of a
+mention: its words, its type, number, gender and person in English.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
@@ -68,32 +68,13 @@ _GENDERS: dict[str, Gender] = {
 }
 
 
-def number_of(word: str, feature: str, xpos: str, is_nominal: bool) -> Number | None:
-    """Return the grammatical number of a mention by its head word, which is no pronoun; None if it is unknown.
-
-    word: the head word in lower case. feature: its feature Number of Universal Dependencies. xpos: its tag of the Penn
-        Treebank. Both are empty if the treebank has none. is_nominal: whether the mention is neither a pronoun nor a
-        name.
-    """
-    if feature in _NUMBERS:
-        return _NUMBERS[feature]
-    if xpos:
-        return _NUMBERS.get(xpos)
-    return "plural" if is_nominal and word.endswith("s") and not word.endswith("ss") else "singular"
-
-
 Type = Literal["pronoun", "proper", "nominal"]
 TYPES: tuple[Type, ...] = get_args(Type)
 
 
 @dataclass(frozen=True)
 class Reference(Span):
-    """A mention with all that baselines see: its words, its type, and its number, gender and person.
-
-    start, end, head: first, last and head word, counted from 0 in a part of a document. entity: the entity's
-        identifier.
-    words: in lower case. type: `pronoun`, `proper` or `nominal`. features: number, gender and person.
-    """
+    """A mention with all that baselines see: its words in lower case, its type, and its number, gender and person."""
 
     words: tuple[str, ...]
     type: Type
@@ -105,19 +86,22 @@ class Reference(Span):
 
 
 def references(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Reference]:
-    """Return the mentions that lie wholly inside of a part of a document, with their words, type and features.
-
-    part: words of the document. subwords: the number of subwords of each word of the document; a mention whose head
-        word has no subword is left out.
-    """
-    return [_reference(document, span, part.start) for span in spans_of(document, part, subwords)]
+    """Return the mentions of `spans_of`, which lie wholly inside of a part of a document, with what baselines see."""
+    found = []
+    for span in spans_of(document, part, subwords):
+        before, sentence = sentence_with(document, part.start + span.start)
+        start, end, head = (part.start + word - before for word in (span.start, span.end, span.head))
+        words, type_ = tuple(map(str.lower, sentence.words[start : end + 1])), type_of(sentence, start, end, head)
+        features = _features(sentence, start, end, head, type_)
+        found.append(Reference(**vars(span), words=words, type=type_, features=features))
+    return found
 
 
 def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Type:
     """Return the type of a mention, `pronoun`, `proper` or `nominal`, by its head word.
 
-    start, end, head: the mention's first, last and head word, counted in the sentence from 0.
-    UPOS decides or, without it, XPOS; without tags, a list of pronouns and a capital letter do.
+    start, end, head: the mention's first, last and head word, counted in the sentence from 0. UPOS decides or, without
+        it, XPOS; without tags, a list of pronouns and a capital letter do.
     """
     word, upos, xpos = sentence.words[head], sentence.upos[head], sentence.xpos[head]
     if upos or xpos:
@@ -128,33 +112,24 @@ def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Typ
     return "proper" if word[0].isupper() else "nominal"
 
 
-def _reference(document: AnnotatedDocument, span: Span, part_start: int) -> Reference:
-    before, sentence = sentence_with(document, part_start + span.start)
-    start, end, head = (part_start + word - before for word in (span.start, span.end, span.head))
-    words, type_ = tuple(word.lower() for word in sentence.words[start : end + 1]), type_of(sentence, start, end, head)
-    return Reference(**vars(span), words=words, type=type_, features=_features(sentence, start, end, head, type_))
-
-
 def _features(sentence: AnnotatedSentence, start: int, end: int, head: int, type_: Type) -> WordFeatures:
-    word = sentence.words[head].lower()
+    words = [word.lower() for word in sentence.words[start : end + 1]]
+    word, xpos = sentence.words[head].lower(), sentence.xpos[head]
     if type_ == "pronoun" and word in PRONOUNS:
         features = PRONOUNS[word]
     else:
-        number = number_of(word, sentence.numbers[head], sentence.xpos[head], type_ == "nominal")
+        ends_as_plural = type_ == "nominal" and word.endswith("s") and not word.endswith("ss")
+        by_word = _NUMBERS.get(xpos) if xpos else "plural" if ends_as_plural else "singular"
+        number = _NUMBERS.get(sentence.numbers[head], by_word)
         # That of the first word that has one.
-        words = (word.lower() for word in sentence.words[start : end + 1])
         gender = next((_GENDERS[word] for word in words if word in _GENDERS), None)
         features = WordFeatures(number, gender, person=3)
-    return features._replace(number="plural") if _is_coordinated(sentence, start, end, head) else features
-
-
-def _is_coordinated(sentence: AnnotatedSentence, start: int, end: int, head: int) -> bool:
-    if sentence.heads is None or sentence.relations is None:
-        return False
-    return any(
-        sentence.heads[word] == head + 1 and sentence.relations[word].partition(":")[0] == "conj"
-        for word in range(start, end + 1)
-    )
+    if sentence.heads is not None and sentence.relations is not None:
+        dependents = [word for word in range(start, end + 1) if sentence.heads[word] == head + 1]
+        # Words that are coordinated are several.
+        if any(sentence.relations[word].partition(":")[0] == "conj" for word in dependents):
+            return features._replace(number="plural")
+    return features
 
 
 # Which candidates pass, from the most to the least precise; the nearest of the first sieve that any passes is chosen.
@@ -181,12 +156,17 @@ def chance(anaphor: Anaphor) -> float:
     return len(anaphor.antecedents) / len(anaphor.candidate_heads)
 
 
-# Of each mention the nearest candidate; the nearest whose head word is the same string in lower case, if there is one;
+def _nearest(anaphor: Anaphor, passes: Callable[[Reference, Reference], bool]) -> Reference | None:
+    passing = (candidate for candidate in anaphor.candidates if passes(anaphor.mention, candidate))
+    return max(passing, key=lambda candidate: (candidate.head, candidate.start, candidate.end), default=None)
+
+
+# The nearest candidate of each mention; the nearest whose head word is the same string in lower case, if there is one;
 # and the nearest of the earliest sieve that any passes.
 BASELINES: dict[str, Callable[[Anaphor], Reference | None]] = {
-    "nearest": lambda anaphor: _nearest(anaphor.candidates),
-    "head_match": lambda anaphor: _nearest(_passing(anaphor, SIEVES[1])),
-    "rules": lambda anaphor: next((chosen for sieve in SIEVES if (chosen := _nearest(_passing(anaphor, sieve)))), None),
+    "nearest": lambda anaphor: _nearest(anaphor, SIEVES[-1]),
+    "head_match": lambda anaphor: _nearest(anaphor, SIEVES[1]),
+    "rules": lambda anaphor: next((chosen for sieve in SIEVES if (chosen := _nearest(anaphor, sieve))), None),
 }
 
 
@@ -194,21 +174,11 @@ def is_right(anaphor: Anaphor, chosen: Reference | None) -> bool:
     return chosen is not None and chosen.entity == anaphor.mention.entity
 
 
-def _passing(anaphor: Anaphor, passes: Callable[[Reference, Reference], bool]) -> Iterable[Reference]:
-    return (candidate for candidate in anaphor.candidates if passes(anaphor.mention, candidate))
-
-
-def _nearest(candidates: Iterable[Reference]) -> Reference | None:
-    return max(candidates, key=lambda candidate: (candidate.head, candidate.start, candidate.end), default=None)
-
-
 ALL = "all"
-# Systems whose difference from the best head is in the table.
-COMPARED = tuple(BASELINES)
 _NOWHERE = (pd.NA, pd.NA)
 COLUMNS = (
-    *("system", "candidates", "type", "chosen", "layer", "head", "mentions", "documents"),
-    *("accuracy", "low", "high"),
+    *("system", "candidates", "type", "chosen", "layer", "head"),
+    *("mentions", "documents", "accuracy", "low", "high"),
 )
 # Of the table of `measure_coreference`.
 read_coreference = table_reader("holds no accuracies at antecedents", dict.fromkeys(COLUMNS))
@@ -216,10 +186,8 @@ read_coreference = table_reader("holds no accuracies at antecedents", dict.fromk
 
 @dataclass(frozen=True)
 class MentionSums:
-    """The sums of scores over each document's mentions, for each row of the table of `measure_coreference`.
+    """The sums of scores over each document's mentions, for each row of its table but those of single heads.
 
-    Rows of single heads are left out.
-    system, candidates, type, chosen: [row] the columns of the table that name the row.
     right: [document, row] the sum of the scores of a document's mentions; a score is 1 for an antecedent that is found,
         0 for one that is missed, or a probability for `chance`. mentions: [document, row] the number of these mentions.
     """
@@ -235,8 +203,7 @@ class MentionSums:
 class _Row(NamedTuple):
     """A row of the table of `measure_coreference`, before means are taken.
 
-    system, candidates, type, chosen: the columns that name the row. head: (layer, head), NA for baselines.
-    scores: [mention], NaN for mentions that the row is not about.
+    head: (layer, head), NA for baselines. scores: [mention], NaN for mentions that the row is not about.
     """
 
     system: str
@@ -252,22 +219,20 @@ def measure_coreference(
 ) -> tuple[pd.DataFrame, MentionSums]:
     """Return (table, sums): accuracy at antecedents of every head, the best heads and baselines, on the same mentions.
 
-    guesses: of heads, on parts of these documents. sums: the sums over documents from which the table's intervals are
-        made.
-    The table's columns are:
+    sums: the sums over documents from which the table's intervals are made. The table's columns are:
       system: `head`, every head; `best_head`, the best on all types together; `best_head_of_type`, on one type alone;
-        the baselines `nearest`, `head_match`, `rules` and `chance`; and `nearest_other`, the nearest mention before or
-        behind.
+          the baselines `nearest`, `head_match`, `rules` and `chance`; and `nearest_other`, the nearest mention before
+          or behind.
       candidates: the words among which a head's guess is taken: `words`, `words_before` or `mentions`; for baselines
-        `mentions`.
+          `mentions`.
       type: `all`, or a type of mention: `pronoun`, `proper` or `nominal`.
       chosen: `documents` if the best head is chosen and scored on all documents, as in the paper; `halves` if the head
-        for documents of even index is chosen on documents of odd index, and the reverse. Empty if nothing is chosen.
+          for documents of even index is chosen on documents of odd index, and the reverse. Empty if nothing is chosen.
       layer, head: from 0; empty for baselines, and if halves choose differently.
       mentions, documents: how many mentions are scored, and the number of their documents.
       accuracy, low, high: in percent, with the interval over documents; a single head has no interval.
       above_{baseline}: the best head's accuracy minus the baseline's, in points, for `nearest`, `head_match` and
-        `rules`; with the ending _low or _high, an end of the difference's interval.
+          `rules`; with the ending _low or _high, an end of the difference's interval.
     Raises `InputError` if the guesses are not of these documents.
     """
     rows, baselines, document = _rows(documents, guesses)
@@ -282,8 +247,8 @@ def measure_coreference(
     # An interval of every single head would say little and take long.
     named = np.array([row.system != "head" for row in rows])
     best = np.array([row.system.startswith("best_head") for row in rows])
-    by_mention = {"accuracy": scores} | {f"above_{name}": scores - baselines[name][:, None] for name in COMPARED}
-    sums_of = {name: by_document(values, document) for name, values in by_mention.items()}
+    by_mention = {"accuracy": scores} | {f"above_{name}": scores - baselines[name][:, None] for name in BASELINES}
+    sums_of = {name: _by_document(values, document) for name, values in by_mention.items()}
     for name, (sums, sizes) in sums_of.items():
         with_interval = named if name == "accuracy" else best
         shown = np.ones(len(rows), bool) if name == "accuracy" else best
@@ -310,16 +275,20 @@ def _rows(
     types = np.array([anaphor.mention.type for anaphor in coreferent])
     by_type = {ALL: np.ones(len(coreferent), bool), **{type_: types == type_ for type_ in TYPES}}
     by_type = {type_: chosen for type_, chosen in by_type.items() if chosen.any()}
-    baselines = _baselines(coreferent, documents, guesses)
-    rows = [
-        *_head_rows(right.astype(float), by_type, document % 2 == 1),
-        *(
-            _Row(name, "mentions", type_, "", _NOWHERE, np.where(chosen, scores, np.nan))
-            for name, scores in baselines.items()
-            for type_, chosen in by_type.items()
-        ),
+    mentions = [_mentions(documents, guesses, number) for number in range(len(guesses.document))]
+    found = {name: [is_right(anaphor, choose(anaphor)) for anaphor in coreferent] for name, choose in BASELINES.items()}
+    found["chance"] = [chance(anaphor) for anaphor in coreferent]
+    found["nearest_other"] = [
+        is_right(anaphor, nearest_other(anaphor, mentions[part]))
+        for anaphor, part in zip(coreferent, guesses.part, strict=True)
     ]
-    return rows, baselines, document
+    baselines = {name: np.array(scores, dtype=float) for name, scores in found.items()}
+    of_baselines = (
+        _Row(name, "mentions", type_, "", _NOWHERE, np.where(chosen, scores, np.nan))
+        for name, scores in baselines.items()
+        for type_, chosen in by_type.items()
+    )
+    return [*_head_rows(right.astype(float), by_type, document % 2 == 1), *of_baselines], baselines, document
 
 
 def guessed_mentions(
@@ -327,8 +296,7 @@ def guessed_mentions(
 ) -> tuple[list[Anaphor], np.ndarray]:
     """Return (mentions, documents): the mentions at whose antecedents heads have guessed, in the order of the guesses.
 
-    documents: [mention] int, the index of each mention's document. Raises `InputError` if the guesses are not of these
-    documents.
+    documents: [mention] int, the index of each mention's document. Raises `InputError` if the guesses are of others.
     """
     coreferent = [
         anaphor
@@ -348,26 +316,6 @@ def _mentions(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
     unread = guesses.unread[guesses.unread[:, 0] == document, 1]
     subwords[unread[unread < part.stop]] = 0
     return references(documents[document], part, subwords.tolist())
-
-
-def _baselines(
-    coreferent: list[Anaphor],
-    documents: Sequence[AnnotatedDocument],
-    guesses: AntecedentGuesses,
-) -> dict[str, np.ndarray]:
-    scores = {
-        name: np.array([float(is_right(anaphor, guess(anaphor))) for anaphor in coreferent])
-        for name, guess in BASELINES.items()
-    }
-    scores["chance"] = np.array([chance(anaphor) for anaphor in coreferent])
-    mentions = [_mentions(documents, guesses, number) for number in range(len(guesses.document))]
-    scores["nearest_other"] = np.array(
-        [
-            float(is_right(anaphor, nearest_other(anaphor, mentions[part])))
-            for anaphor, part in zip(coreferent, guesses.part, strict=True)
-        ]
-    )
-    return scores
 
 
 def _head_rows(right: np.ndarray, by_type: dict[str, np.ndarray], is_odd: np.ndarray) -> Iterator[_Row]:
@@ -390,10 +338,8 @@ def _head_rows(right: np.ndarray, by_type: dict[str, np.ndarray], is_odd: np.nda
 def _best(right: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row:
     """Return the row of the best head, which is chosen on some mentions and scored on other mentions.
 
-    right: [mention, head] whether a guess is right. heads: (layer, head) of each head.
-    folds: pairs (choosing, scored) of [mention] bool, the mentions to choose by and the mentions to score. Scored
-        mentions have NaN if their fold has no mentions to choose by. names: system, candidates, type and chosen of the
-        row.
+    right: [mention, head] whether a guess is right. folds: pairs (choosing, scored) of [mention] bool; scored mentions
+        have NaN if their fold has no mentions to choose by. names: system, candidates, type and chosen of the row.
     """
     scores, best = np.full(len(right), np.nan), []
     for choosing, scored in folds:
@@ -404,11 +350,10 @@ def _best(right: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row:
     return _Row(*names, best[0] if len(set(best)) == 1 else _NOWHERE, scores)
 
 
-def by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (sums, numbers), [document, row] each: the sum and the number of the scores of a document's mentions.
 
-    values: [mention, row] scores, NaN for no score. document: [mention] the index of the mention's document. Only
-        documents with mentions have an entry.
+    values: [mention, row] scores, NaN for no score. document: [mention] the index of the mention's document.
     """
     names, unit = np.unique(document, return_inverse=True)
     sums, sizes = np.zeros((2, len(names), values.shape[1]))

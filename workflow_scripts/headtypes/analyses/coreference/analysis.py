@@ -1,6 +1,6 @@
-"""The analysis of coreference: its rules, its results, and its columns in the atlas and in comparisons.
+"""The analysis of coreference: every head's guesses at antecedents of mentions, scored beside baselines.
 
-Every head's guesses at antecedents of mentions are scored, beside baselines (Clark et al. 2019, section 4.3).
+Clark et al. 2019, section 4.3.
 """
 
 from collections.abc import Iterator
@@ -38,8 +38,8 @@ def _head_rows(path: StrPath, candidates: str) -> Any:
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
     """Yield a dictionary for the best head on each type of mention and set of candidates.
 
-    task: not used. path: the CSV file that `measure_coreference` writes. The keys include layer, head, at (the type of
-        mention and the candidates, in words), value (the accuracy in percent) and above (None).
+    The keys include layer, head, at (the type of mention and the candidates, in words), value (the accuracy in percent)
+    and above (None).
     """
     from headtypes.analyses.coreference.accuracy import read_coreference
 

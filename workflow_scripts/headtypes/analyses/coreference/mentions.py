@@ -17,10 +17,9 @@ _BIT = re.compile(r"\(([^()*]+)|\*|\)")
 
 @dataclass
 class _Phrase:
-    """A constituent of a parse tree, or a word, which stands for the words [start, stop) of a sentence.
+    """A constituent of a parse tree, or a word without children: the words [start, stop) of a sentence.
 
-    label: the constituent's category, or the word's part of speech. children: the parts of a constituent, none for a
-        word.
+    label: the constituent's category, or the word's part of speech.
     """
 
     label: str
@@ -36,7 +35,10 @@ def head_by_parse(parse: Sequence[str], xpos: Sequence[str], start: int, stop: i
     The largest constituents within the words are taken as children of one noun phrase. Rules for noun phrases (Collins
     1999, appendix A) choose one child, then a child of the chosen child, and so on down to a word.
     """
-    return _head(_Phrase("NP", start, stop, list(_largest(_tree(parse, xpos), start, stop))))
+    phrase = _Phrase("NP", start, stop, list(_largest(_tree(parse, xpos), start, stop)))
+    while phrase.children:
+        phrase = _head_child(phrase.children)
+    return phrase.start
 
 
 def _tree(parse: Sequence[str], xpos: Sequence[str]) -> _Phrase:
@@ -61,12 +63,6 @@ def _largest(phrase: _Phrase, start: int, stop: int) -> Iterator[_Phrase]:
             yield child
         elif child.start < stop and start < child.stop:
             yield from _largest(child, start, stop)
-
-
-def _head(phrase: _Phrase) -> int:
-    while phrase.children:
-        phrase = _head_child(phrase.children)
-    return phrase.start
 
 
 def _head_child(children: Sequence[_Phrase]) -> _Phrase:
@@ -97,11 +93,7 @@ _AFTER_HEAD = frozenset((*_PREPOSITIONS, "who", "which", "that", "where", ",", "
 
 @dataclass(frozen=True)
 class Span:
-    """A mention of an entity in a part of a document.
-
-    start, end, head: the mention's first, last and head word, counted from 0 in the part. entity: the entity's
-        identifier.
-    """
+    """A mention of an entity: its first, last and head word, counted from 0 in a part of a document."""
 
     start: int
     end: int
@@ -113,8 +105,8 @@ class Span:
 class Anaphor:
     """A mention that has an antecedent, an earlier mention of its entity, in its part of a document.
 
-    mention: the mention. candidates: mentions of the part that end before the mention starts, in order.
-    antecedents: head words of the candidates that have the mention's entity.
+    candidates: mentions of the part that end before the mention starts, in order. antecedents: head words of the
+        candidates that have the mention's entity.
     """
 
     mention: Span
@@ -129,8 +121,8 @@ class Anaphor:
 def spans_of(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Span]:
     """Return the mentions that lie wholly inside of a part of a document, in the order of the document.
 
-    part: words of the document, as `parts_of` gives them. subwords: the number of subwords of each word of the
-        document; a mention whose head word has no subword is left out, since no model can look at it.
+    part: words of the document. subwords: the number of subwords of each word of the document; a mention whose head
+        word has no subword is left out, since no model can look at it.
     """
     inside = []
     for mention in document.mentions:
@@ -187,9 +179,9 @@ def parts_of(document: AnnotatedDocument, subwords: Sequence[int], room: int, ex
     """Return the parts of a document that a model reads: ranges of words, counted from 0 in the document.
 
     subwords: the number of subwords of each word. room: the most subwords of an input, without special tokens.
-    extent: `first`, one part of as many of the first words as there is room for, as in the paper; `chunks`, parts of
-        as many whole sentences as fit, where a sentence that fits nowhere is cut between words. A word that alone has
-        no room is in no part.
+    extent: `first`, one part of as many of the first words as there is room for, as in the paper; `chunks`, parts of as
+        many whole sentences as fit, where a sentence that fits nowhere is cut between words. A word that alone has no
+        room is in no part.
     """
     if extent == "first":
         return _filled(range(len(subwords)), subwords, room)[:1] if subwords and subwords[0] <= room else []
@@ -252,8 +244,7 @@ class AntecedentGuesses:
     unread: [word, 2] document and index of each word that has no token.
     part: [mention] the part of each mention. mention: [mention, 2] the mention's first and last word in the part.
     guess: [mention, layer, head, candidates] a word of the part, -1 for none. The candidates are all other words, the
-        words before, and head words of earlier mentions.
-    Documents, parts and words are indices from 0.
+        words before, and head words of earlier mentions. Documents, parts and words are indices from 0.
     """
 
     document: Int32[np.ndarray, " part"]

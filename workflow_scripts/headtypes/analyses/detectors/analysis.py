@@ -1,7 +1,4 @@
-"""The analysis by detectors: its rule, its results, and its columns in the atlas and in comparisons.
-
-Detectors test, against nulls, which heads attend by position or to earlier occurrences of a token.
-"""
+"""The analysis by detectors, which test against nulls which heads attend by position or to earlier occurrences."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +12,7 @@ def per_head(task: str, path: StrPath) -> list:
     """Return the atlas's columns on detectors, as a list of `Column`.
 
     The first column has the names of the detectors that detect each head; one column for each detector has scores in
-    percent. task: a name for labels. path: the CSV file that `measure_detectors` writes.
+    percent.
     """
     import pandas as pd
 
@@ -36,11 +33,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield `Measure`s of sets of heads, for each detector: mean, smallest and largest score, and number detected.
-
-    The last is the number of the set's heads that the detector detects. task: a name for `Measure`. path: the CSV file
-    that `measure_detectors` writes. types, seed: not used.
-    """
+    """Yield `Measure`s of sets of heads, for each detector: mean, smallest and largest score, and heads detected."""
     from headtypes.analyses.detectors.results import read_detector_table
 
     for detector, rows in read_detector_table(path).groupby("detector", sort=False):
@@ -78,11 +71,7 @@ SEQUENCES, LENGTH, LEAST = 32, 32, 0.1
 
 @stage("forward", calls="analyses.detectors.measure:run")
 def measure_detectors(plan: Plan, model: str) -> dict:
-    """Return the spec: sequences, length, seed, precision, batch size and least.
-
-    least is the share of attention, 0.1, by which a detected head exceeds its null. The seed depends on no model, so
-    that models with the same tokens have the same random sequences.
-    """
+    # The seed depends on no model, so that models with the same tokens have the same random sequences.
     drawn = {"sequences": SEQUENCES, "length": LENGTH, "seed": plan.seed("measure_detectors")}
     return {**drawn, **given(plan.config.compute), "least": LEAST}
 

@@ -40,7 +40,6 @@ def draw_sequences(
     """Return sequences `x x` and `x y` of random tokens, where `y` is `x` in another order.
 
     sequences: how many `x` are drawn. length: the tokens of each `x`, at least 4. No token is special or added.
-    max_length: the model's longest input. model: the model's name, for messages.
     seed: with the vocabulary, the seed alone determines the tokens; more sequences begin with the same sequences.
 
     No token of `y` stands at its own place of `x` or at the place before. Therefore neither the token at the same place
@@ -61,22 +60,16 @@ def draw_sequences(
         generator = np.random.default_rng(derive_seed(seed, number))
         drawn = generator.choice(ordinary, length, replace=False)
         repeated.append([*before, *drawn.tolist(), *drawn.tolist(), *after])
-        shuffled.append([*before, *drawn.tolist(), *drawn[_shuffle(length, generator)].tolist(), *after])
+        order = np.arange(length)
+        # About one order in seven will do.
+        while np.isin(order - np.arange(length), (0, 1)).any():
+            order = generator.permutation(length)
+        shuffled.append([*before, *drawn.tolist(), *drawn[order].tolist(), *after])
     input_ids = repeated + shuffled
     token_types = [[0] * len(ids) for ids in input_ids] if "token_type_ids" in tokenizer("a") else None
     # No token is of a kind of its own.
     kinds = [np.zeros(len(ids), np.int8) for ids in input_ids]
     return Sequences(Encoded(input_ids, token_types, kinds, np.zeros(len(input_ids), bool)), len(before), length)
-
-
-def _shuffle(length: int, generator: np.random.Generator) -> np.ndarray:
-    """Return a random order of places, [length], in which no place stands at its own index or at the one before."""
-    index = np.arange(length)
-    # About one order in seven is such a one.
-    while True:
-        order = generator.permutation(length)
-        if not np.isin(order - index, (0, 1)).any():
-            return order
 
 
 Scores = dict[str, tuple[Float32[np.ndarray, "sequence layer head"], Float32[np.ndarray, "sequence layer head"]]]
@@ -85,15 +78,16 @@ Scores = dict[str, tuple[Float32[np.ndarray, "sequence layer head"], Float32[np.
 class Targets(PerSample):
     """A reducer, run with a model, of the scores of detectors and of the same scores under their nulls.
 
-    The model reads random sequences: first all `x x`, then all `x y` (`Sequences`).
-    The result is {detector: (score, score under its null)}, as in `measure_detectors`, [sequence, layer, head] each.
+    The model reads random sequences: first all `x x`, then all `x y` (`Sequences`). The result is {detector: (score,
+        score under its null)}, [sequence, layer, head] each, where `next` is left out if no token looks ahead.
 
     A[s, t] is the attention of token s to token t, and n the length of `x`. Scores and nulls are means over rows s:
-      induction, duplicate: A[s, s - n + 1] and A[s, s - n], over the second half; the score is the mean on `x x`, the
-        null the mean on `x y`.
-      first: A[s, 0] over the second half of `x y`; the null is the largest mean of A[s, t] for another t.
-      previous, next: A[s, s - 1] and A[s, s + 1], over the n rows in the middle of `x y`; the null is the largest mean
-        of A[s, s + offset] for another offset from -(n // 2) to n // 2. All of these tokens are random.
+    induction, duplicate: A[s, s - n + 1] (Olsson et al. 2022), the attention to the token after the earlier occurrence,
+        and A[s, s - n] (Wang et al. 2023), to the earlier occurrence itself, over the second half; the score is the
+        mean on `x x`, the null the mean on `x y`.
+    first: A[s, 0] over the second half of `x y`; the null is the largest mean of A[s, t] for another t.
+    previous, next: A[s, s - 1] and A[s, s + 1], over the n rows in the middle of `x y`; the null is the largest mean of
+        A[s, s + offset] for another offset from -(n // 2) to n // 2. All of these tokens are random.
     """
 
     def __init__(self, sequences: Sequences):
@@ -110,29 +104,19 @@ class Targets(PerSample):
         middle = rows[(rows >= half - self._farthest) & (rows < half - self._farthest + self._length)]
         offsets = torch.arange(-self._farthest, self._farthest + 1, device=attention.device)
         sums = [
-            *(
-                attention[:, :, second - first, second - back].sum(-1, keepdim=True)
-                for back in (self._length - 1, self._length)
-            ),
+            attention[:, :, second - first, second - self._length + 1].sum(-1, keepdim=True),
+            attention[:, :, second - first, second - self._length].sum(-1, keepdim=True),
             attention[:, :, (middle - first)[:, None], middle[:, None] + offsets].sum(-2),
             attention[:, :, second - first].sum(-2),
         ]
         self.values[block.group.samples, block.layer] += torch.cat(sums, -1) / self._length
 
     def result(self) -> Scores:
-        """Return {detector: (score, score under its null)}, [sequence, layer, head] each.
-
-        The detectors are previous, next, first, duplicate and induction. `next` is left out for a model in which no
-        token looks ahead.
-        """
         repeated, shuffled = np.split(super().result(), 2)
         offsets, keys = np.split(shuffled[..., 2:], [2 * self._farthest + 1], axis=-1)
         scores = {"induction": (repeated[..., 0], shuffled[..., 0]), "duplicate": (repeated[..., 1], shuffled[..., 1])}
-        for name, values, index in (
-            ("previous", offsets, self._farthest - 1),
-            ("next", offsets, self._farthest + 1),
-            ("first", keys, 0),
-        ):
+        places = {"previous": (offsets, self._farthest - 1), "next": (offsets, self._farthest + 1), "first": (keys, 0)}
+        for name, (values, index) in places.items():
             scores[name] = values[..., index], np.delete(values, index, axis=-1).max(-1)
         # Where no token may look ahead, its weight is exactly zero.
         seen = scores["next"][0].any()
@@ -140,10 +124,7 @@ class Targets(PerSample):
 
 
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
-    """Return the table of `measure_detectors` for a loaded model: a row for each detector, sequence, layer and head.
-
-    batch_tokens: tokens of a batch. what: a name of the work, for progress and messages.
-    """
+    """Return the table of `measure_detectors` for a loaded model: a row for each detector, sequence, layer and head."""
     (scores,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     score, null = (np.stack([pair[side] for pair in scores.values()]) for side in (0, 1))
     indices = [range(size) for size in score.shape[1:]]
@@ -156,25 +137,14 @@ def measure_detectors(
 ) -> pd.DataFrame:
     """Return how much a model's heads attend to the tokens that each detector looks for, on random tokens.
 
-    record: the model. sequences, length, seed: as in `draw_sequences`. precision, batch_tokens: of the forward pass.
-
-    Returns a row for each detector, sequence, layer and head (numbers from 0), with the columns detector, sequence,
-    layer, head, score and null; score and null are shares of attention. A[s, t] is the attention of token s to token t,
-    and n is `length`. `x x` and `x y` are random tokens `x`, repeated or followed by the same tokens in another order:
-
-    previous, next: score: A[s, s - 1], A[s, s + 1]; null: the strongest of the other offsets up to n // 2, 0 among
-        them. Means over the n middle tokens of `x y`. `next` is left out where no token looks ahead.
-    first: A[s, 0]; null: the strongest of the other places. Means over the second half of `x y`.
-    duplicate: A[s, s - n] (Wang et al. 2023), the attention to the earlier occurrence of the token. The score is the
-        mean over the second half of `x x`, the null the mean over the second half of `x y`.
-    induction: A[s, s - n + 1] (Olsson et al. 2022), the attention to the token after the earlier occurrence. Score and
-        null are means as for duplicate.
+    sequences, length, seed: as in `draw_sequences`. Returns a row for each detector, sequence, layer and head (numbers
+        from 0), with the columns detector, sequence, layer, head, score and null; score and null are shares of
+        attention (`Targets`).
     Raises `InputError` if sequences of this length cannot be drawn, and if attention is not finite.
     """
     run = ModelOnTask(record, task="random tokens", precision=precision, batch_tokens=batch_tokens)
-    drawn = draw_sequences(
-        run.tokenizer, sequences=sequences, length=length, max_length=record.max_length, seed=seed, model=record.name
-    )
+    about = {"max_length": record.max_length, "seed": seed, "model": record.name}
+    drawn = draw_sequences(run.tokenizer, sequences=sequences, length=length, **about)
     return read_detectors(run.model, drawn, batch_tokens=batch_tokens, what=run.what)
 
 

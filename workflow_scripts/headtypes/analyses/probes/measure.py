@@ -4,8 +4,7 @@ All of them are trained and scored, from all their random starts, in one pass ov
 file in GloVe's text format, or the model's own embeddings where no file is at hand.
 
 p(i | j), that word i or the root is the head of word j, is a softmax over the root and all words but j. Candidates are
-counted as the treebank counts heads: 0 is the root. Every probe is trained from several random starts at once: the
-first dimension of its parameters is the start, and the starts share nothing but the sentence.
+counted as the treebank counts heads: 0 is the root. The first dimension of a probe's parameters is the random start.
 """
 
 import copy
@@ -50,15 +49,14 @@ class WordVectors(NamedTuple):
     known: float
 
 
-def read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
+def _read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
     """Return {word: vector, [channel] float32} for those of the given words that a file of word vectors has.
 
     path: a text file with a word and its numbers on each line, separated by single spaces, as GloVe's. Some words of
-        the larger files contain spaces, and lines of fastText's files end in spaces.
-    words: in lower case, as in the files of GloVe.
-    Raises `InputError` that names the file and the line, if a line has more or fewer numbers than the first. The same
-    error is raised for a header as word2vec and fastText write it, and for a word that has other numbers on another
-    line.
+        the larger files contain spaces, and lines of fastText's files end in spaces. words: in lower case, as in
+        GloVe's files.
+    Raises `InputError` that names the file and the line, if a line has more or fewer numbers than the first or a word
+    other numbers on another line, and for a header as word2vec and fastText write it.
     """
     wanted, vectors, width = set(words), {}, None
     try:
@@ -89,11 +87,11 @@ def read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
 def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> WordVectors:
     """Return the vectors of the words of sentences, in lower case, from a file in GloVe's text format.
 
-    sentences: lists of words. An unknown word has zeros. Raises `InputError` as `read_vectors` does, and if the file
-    has none of the words.
+    sentences: lists of words. An unknown word has zeros. Raises `InputError` for a damaged file, and if it has none of
+        the words.
     """
     lower = [[word.lower() for word in words] for words in sentences]
-    vectors = read_vectors(path, {word for words in lower for word in words})
+    vectors = _read_vectors(path, {word for words in lower for word in words})
     if not vectors:
         raise InputError(
             f"{path} has no vector of any word of these sentences; name a file of their language, whose words are in "
@@ -110,8 +108,8 @@ def vectors_of_model(
 ) -> WordVectors:
     """Return vectors of the words of sentences: the mean of the model's input embeddings of a word's subwords.
 
-    Position embeddings are not added. input_ids: for each sentence its tokens. word_of_token: for each sentence the
-    word of each token, -1 for special tokens.
+    Position embeddings are not added. input_ids, word_of_token: for each sentence its tokens, and the word of each
+    token, -1 for special tokens.
     """
     module = model.get_input_embeddings()
     with weights_on_device(module):
@@ -136,27 +134,18 @@ def _numbers(numbers: list[str], path: str, line: int) -> np.ndarray:
 
 
 class ReadSentences(NamedTuple):
-    """The sentences that a model can read, with their tokens and word vectors.
-
-    sentences: the sentences of the treebank. encoded: their tokens. words: their word vectors.
-    left_out: the number of sentences that the model cannot read.
-    """
+    """The sentences that a model can read, with their tokens and word vectors."""
 
     sentences: list[Sentence]
     encoded: EncodedWords
     words: WordVectors
-    left_out: int
-
-    @property
-    def numbers(self) -> dict[str, int]:
-        return {"read": len(self.sentences), "left_out": self.left_out}
 
 
 def readable_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors: str | None) -> ReadSentences:
     """Return the sentences that a model can read, with their tokens and word vectors.
 
-    run: the model on its task, loaded. vectors: a file of word vectors in GloVe's text format; None for the model's own
-        embeddings. Raises `InputError` if no sentence can be read.
+    vectors: a file of word vectors in GloVe's text format; None for the model's own embeddings. Raises `InputError` if
+        no sentence can be read.
     """
     encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
     kept = [sentences[index] for index in encoded.kept]
@@ -164,7 +153,7 @@ def readable_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors:
         words = vectors_of_model(run.model, encoded.encoded.input_ids, encoded.word_of_token)
     else:
         words = vectors_of_file(vectors, [sentence.words for sentence in kept])
-    return ReadSentences(kept, encoded, words, len(sentences) - len(kept))
+    return ReadSentences(kept, encoded, words)
 
 
 def maps_in_both_directions(
@@ -174,7 +163,6 @@ def maps_in_both_directions(
 
     An item is [2 * layer * head, index, index] float32, first W of all heads, then the transposes. Index 0 is the
     special token before the words, i + 1 word i, and the last index the special token behind the words.
-    what: a name for messages. bar: the progress bar to advance.
     """
     heads = math.prod(layers_and_heads(model))
     sizes = np.array([4 * heads * (max(words) + 3) ** 2 for words in encoded.word_of_token])
@@ -197,7 +185,7 @@ _EMBEDDINGS = {"embeddings", "embed_tokens", "embed_positions", "embed_in", "wte
 def random_network(model: PreTrainedModel, seed: int) -> PreTrainedModel:
     """Return a copy of a model with its embeddings and random other weights; biases are 0, and norms scale by 1.
 
-    model: a model on one device (`models.placement`). Weights are drawn by the seed from a normal distribution.
+    Weights are drawn by the seed from a normal distribution. The model is on one device.
     """
     drawn = copy.deepcopy(model)
     generator = torch.Generator().manual_seed(seed)
@@ -241,7 +229,7 @@ def train_probes(
     """Return how many words probes (parsers that read attention) get right, trained on sentences of a treebank.
 
     training: sentences from which probes learn, one step each, in this order. scored: sentences that probes parse.
-    record: the model. vectors: a file of word vectors in GloVe's text format; None for the model's own embeddings.
+    vectors: a file of word vectors in GloVe's text format; None for the model's own embeddings.
     sentences: how many of the first training sentences are used, or "all". settings: keyword arguments of
         `ModelOnTask`.
     starts: random starts of each probe. root: where the root stands among the words' vectors: `first`, before the first
@@ -250,7 +238,7 @@ def train_probes(
 
     Returns a dictionary for JSON with the keys
       right: {probe: the number of words of each scored sentence whose syntactic head the probe finds,
-        [start][sentence]}.
+          [start][sentence]}.
       words: the number of words of each scored sentence that count, all but punctuation.
       scored, training: how many sentences are read, and left out.
       vectors: the length of a word vector, and the share of scored words that have one.
@@ -260,11 +248,20 @@ def train_probes(
     learnt, parsed = (readable_sentences(part, run, vectors) for part in (training, scored))
     networks = run.model, random_network(run.model, derive_seed(seed, "random_network"))
     maps, channels = 2 * record.layers * record.heads, learnt.words.by_sentence[0].shape[1]
-    probes = _probes(maps, channels, -1 in learnt.encoded.word_of_token[0], starts, root, seed)
-    trainers = {
-        name: (networks[name == "random_network"], Trainer(probe, learning_rate, root))
-        for name, probe in probes.items()
-    }
+    has_special_tokens = -1 in learnt.encoded.word_of_token[0]
+
+    def trainer(name: str) -> Trainer:
+        generators = generators_of(seed, name, starts)
+        if name == "attention":
+            probe = Attention(maps, generators, has_special_tokens)
+        elif name == "distance_and_words":
+            probe = DistanceAndWords(channels, generators, root)
+        else:
+            probe = AttentionAndWords(maps, channels, generators, has_special_tokens, root)
+        return Trainer(probe, learning_rate, root)
+
+    names = ("attention", "attention_and_words", "distance_and_words", "random_network")
+    trainers = {name: (networks[name == "random_network"], trainer(name)) for name in names}
     right = {name: [] for name in trainers}
     passes = len(networks) * (len(learnt.sentences) + len(parsed.sentences))
     with progress(passes, run.what, "maps") as bar:
@@ -287,21 +284,9 @@ def train_probes(
     return {
         "right": {name: np.stack(counts_of_probe, axis=1).tolist() for name, counts_of_probe in right.items()},
         "words": [sum(counted_words(sentence)) for sentence in parsed.sentences],
-        "scored": parsed.numbers,
-        "training": learnt.numbers,
+        "scored": {"read": len(parsed.sentences), "left_out": len(scored) - len(parsed.sentences)},
+        "training": {"read": len(learnt.sentences), "left_out": len(training) - len(learnt.sentences)},
         "vectors": {"channels": channels, "known": parsed.words.known},
-    }
-
-
-def _probes(maps: int, channels: int, has_special_tokens: bool, starts: int, root: str, seed: int) -> dict:
-    def with_words(name: str) -> AttentionAndWords:
-        return AttentionAndWords(maps, channels, generators_of(seed, name, starts), has_special_tokens, root)
-
-    return {
-        "attention": Attention(maps, generators_of(seed, "attention", starts), has_special_tokens),
-        "attention_and_words": with_words("attention_and_words"),
-        "distance_and_words": DistanceAndWords(channels, generators_of(seed, "distance_and_words", starts), root),
-        "random_network": with_words("random_network"),
     }
 
 
@@ -320,8 +305,7 @@ class ProbedSentence(NamedTuple):
     """A sentence of n words, as probes read it.
 
     maps: attention between words W and its transpose for each of K heads, [2K, n + 2, n + 2]; [f, i, j] is candidate i
-        with dependent j. Index 0 is `[CLS]`, 1 to n are the words, n + 1 is `[SEP]`. vectors: [n, channel], of the
-        words.
+        with dependent j. Index 0 is `[CLS]`, 1 to n are the words, n + 1 is `[SEP]`.
     """
 
     maps: Float[Tensor, "map index index"]
@@ -336,8 +320,7 @@ class Attention(nn.Module):
     maps. In the transposed maps, the attention is the word's to `[CLS]` and to `[SEP]`. For a model without either
     token the root's score is a constant that is learned.
 
-    maps: twice the number of heads. generators: a random generator for each random start. has_special_tokens: whether
-        the model has `[CLS]` and `[SEP]`.
+    maps: twice the number of heads. generators: a random generator for each random start.
     """
 
     def __init__(self, maps: int, generators: Sequence[torch.Generator], has_special_tokens: bool):
@@ -366,9 +349,8 @@ class AttentionAndWords(Attention):
     `first`, the last candidate under `released`. Since W (v_i, v_j) = W_1 v_i + W_2 v_j, the score is two products with
     the maps, and no pair's vectors are joined.
 
-    maps: twice the number of heads. channels: the length of a word vector. generators: a random generator for each
-        random start. root: `first`, candidate i has the vector of word i; or `released`, the vector of word i + 1, as
-        in the paper's code.
+    channels: the length of a word vector. root: `first`, candidate i has the vector of word i; or `released`, the
+        vector of word i + 1, as in the paper's code.
     """
 
     def __init__(
@@ -377,11 +359,11 @@ class AttentionAndWords(Attention):
         super().__init__(maps, generators, has_special_tokens)
         self.weights = nn.Parameter(torch.zeros(len(generators), maps))
         self.word_weights = _glorot(generators, (2 * channels, maps), 2 * channels, maps)
-        self.shift = _shift(root)
+        self.root = root
 
     def forward(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
         maps = sentence.maps
-        candidate_part, dependent_part, is_pair = _pair_parts(sentence.vectors, self.word_weights, self.shift)
+        candidate_part, dependent_part, is_pair = _pair_parts(sentence.vectors, self.word_weights, self.root)
         between = maps[:, 1:-1, 1:-1]
         # [candidate, start, map] times [candidate, map, word], and the same with the words' own weights.
         by_candidate = (self.weights[:, None] + candidate_part)[:, 1:].transpose(0, 1) @ between.transpose(0, 1)
@@ -394,8 +376,7 @@ class AttentionAndWords(Attention):
 class DistanceAndWords(nn.Module):
     """A probe without attention: a layer of tanh units over two words' vectors and eight features of their distance.
 
-    channels: the length of a word vector. generators: a random generator for each random start. root: `first`,
-        candidate i has the vector of word i; or `released`, the vector of word i + 1, as in the paper's code.
+    channels: the length of a word vector. root: as in `AttentionAndWords`.
     """
 
     def __init__(self, channels: int, generators: Sequence[torch.Generator], root: str):
@@ -405,11 +386,11 @@ class DistanceAndWords(nn.Module):
         self.distance_weights = _glorot(generators, (DISTANCE_FEATURES, HIDDEN_UNITS), inputs, HIDDEN_UNITS)
         self.bias = nn.Parameter(torch.zeros(len(generators), HIDDEN_UNITS))
         self.output = _glorot(generators, (HIDDEN_UNITS, 1), HIDDEN_UNITS, 1)
-        self.shift = _shift(root)
+        self.root = root
 
     def forward(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
         words = len(sentence.vectors)
-        candidate_part, dependent_part, is_pair = _pair_parts(sentence.vectors, self.word_weights, self.shift)
+        candidate_part, dependent_part, is_pair = _pair_parts(sentence.vectors, self.word_weights, self.root)
         features = distance_features(words).flatten(0, 1) @ self.distance_weights
         features = features.unflatten(1, (words + 1, words))
         dependent_part = dependent_part[:, None] * is_pair[:, None, None]
@@ -445,10 +426,7 @@ class Trainer:
         self._optimiser = torch.optim.Adam(probe.parameters(), lr=learning_rate)
 
     def train(self, sentence: ProbedSentence, heads: Tensor) -> None:
-        """Take one step down the sum of the cross entropies of the words' heads.
-
-        heads: [word] int64, the syntactic head of each word, from 1, or 0 for the root.
-        """
+        """Take one step down the sum of the cross entropies of the words' heads, [word] int64: 0 for the root."""
         scores = self.scores(sentence)
         loss = cross_entropy(scores.transpose(1, 2).flatten(0, 1), heads.repeat(len(scores)), reduction="sum")
         self._optimiser.zero_grad()
@@ -456,10 +434,7 @@ class Trainer:
         self._optimiser.step()
 
     def guess(self, sentence: ProbedSentence) -> Tensor:
-        """Return the likeliest syntactic head of each word, [start, word] int64, from 1, or 0 for the root.
-
-        Raises `InputError` if scores are not finite.
-        """
+        """Return the likeliest syntactic head of each word, [start, word] int64, from 1, or 0 for the root."""
         with torch.no_grad():
             scores = self.scores(sentence)
         # Of numbers that are none, the first would be the largest.
@@ -470,10 +445,9 @@ class Trainer:
         return scores.argmax(1)
 
     def scores(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
-        """Return the score of each candidate for the head of each word, for each random start of the probe.
+        """Return the score of each candidate for the head of each word, for each random start; candidate 0 is the root.
 
-        Candidate 0 is the root, candidate i word i, from 1. A word as its own head has minus infinity, unless the
-        trainer's `root` is `released`.
+        A word as its own head has minus infinity, unless `root` is `released`.
         """
         scores = self.probe(sentence)
         if self._root == "released":
@@ -486,27 +460,21 @@ def generators_of(seed: int, probe: str, starts: int) -> list[torch.Generator]:
     return [torch.Generator().manual_seed(derive_seed(seed, probe, start)) for start in range(starts)]
 
 
-def _pair_parts(vectors: Tensor, weights: Tensor, shift: int) -> tuple[Tensor, Tensor, Tensor]:
+def _pair_parts(vectors: Tensor, weights: Tensor, root: str) -> tuple[Tensor, Tensor, Tensor]:
     """Return (candidate part, dependent part, has vector): a linear layer on pairs of words, for each random start.
 
     The layer's output for a pair is the sum of the candidate part, [start, candidate, output], and the dependent part,
-    [start, word, output]. has vector: [candidate] 1 or 0. The caller must leave out the dependent part of pairs whose
-    candidate has no vector.
-    vectors: [word, channel]. weights: [start, 2 * channel, output].
-    shift: 0 if candidate i has the vector of word i, and the root (candidate 0) none; 1 if candidate i has the vector
-        of word i + 1, and the last candidate none.
+        [start, word, output], which the caller must leave out for candidates without a vector (has vector: [candidate]
+        1 or 0).
+    vectors: [word, channel]. weights: [start, 2 * channel, output]. root: as in `AttentionAndWords`.
     """
     candidate_part = vectors @ weights[:, : vectors.shape[1]]
     dependent_part = vectors @ weights[:, vectors.shape[1] :]
-    is_pair = torch.ones(len(vectors) + 1)
-    is_pair[-1 if shift else 0] = 0
+    released, is_pair = root == "released", torch.ones(len(vectors) + 1)
+    is_pair[-1 if released else 0] = 0
     # [..., left, right, above, below] zeros around the last two dimensions.
-    candidate_part = nn.functional.pad(candidate_part, (0, 0, 0, 1) if shift else (0, 0, 1, 0))
+    candidate_part = nn.functional.pad(candidate_part, (0, 0, 0, 1) if released else (0, 0, 1, 0))
     return candidate_part, dependent_part, is_pair
-
-
-def _shift(root: str) -> int:
-    return int(root == "released")
 
 
 def _glorot(generators: Sequence[torch.Generator], shape: tuple[int, ...], inputs: int, outputs: int) -> nn.Parameter:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float64, Int64
 
-from headtypes.analyses.relations.accuracy import all_offset_guesses, offset_guesses
+from headtypes.analyses.relations.accuracy import OFFSETS, offset_guesses
 from headtypes.analyses.relations.guesses import ArcGuesses, counted_words
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json, undamaged
@@ -26,8 +26,8 @@ BASELINES = ("right_branching", "best_offset", "best_head")
 class RightWords:
     """The number of words of each sentence whose syntactic head each probe and each baseline finds.
 
-    system: [system] names of probes and baselines. right: [sentence, system] number of right words; for a probe
-        the mean over its random starts. words: [sentence] number of words that count.
+    right: [sentence, system] number of right words; for a probe the mean over its random starts. words: [sentence]
+        number of words that count.
     """
 
     system: Annotated[list[str], Stored(dimension="system")]
@@ -36,7 +36,6 @@ class RightWords:
 
 
 def read_probes(path: StrPath) -> dict:
-    """Return the dictionary of `measure.train_probes` from JSON. Raises `InputError` that names a damaged file."""
     probes = read_json(path)
     with undamaged(path, "holds no probes"):
         words = len(probes["words"])
@@ -55,19 +54,19 @@ def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
     """Return (table, right words): unlabelled attachment scores of probes and baselines, and their right words.
 
     probes: the dictionary of `measure.train_probes`. sentences: the evaluated part of the treebank. arcs: the guesses
-        of attention heads on this part.
-    The baselines are right-branching, the best offset and the best head; offset and head are the best on these
-    sentences.
+        of attention heads on this part. The baselines are right-branching, the best offset and the best head; offset
+        and head are the best on these sentences.
 
-    The table has the columns:
-      system: the name of a probe, such as `attention`, or of a baseline, such as `best_head`. minus: empty, or for a
-        difference the system that is subtracted.
-      uas, low, high: the score or difference in percent, with the interval over sentences; for a probe the mean over
-        its random starts. Punctuation does not count, the root does.
-      least, most: the smallest and the largest score of a random start; empty for a difference.
-    The right words are those of each sentence, from which the scores are made.
+    The table has the columns system, the name of a probe, such as `attention`, or of a baseline, such as `best_head`;
+    minus, empty, or for a difference the system that is subtracted; uas, low and high, the score or difference in
+    percent with the interval over sentences (for a probe the mean over its random starts; punctuation does not count,
+    the root does); least and most, the smallest and the largest score of a random start, empty for a difference.
     """
-    right, words = _right_words(probes, sentences, arcs)
+    kept = [sentences[index] for index in arcs.sentence]
+    words = np.array([sum(counted_words(sentence)) for sentence in kept])
+    if words.tolist() != probes["words"]:
+        raise InputError("The probes have not parsed the sentences that the heads have guessed at; delete both.")
+    right = {name: np.array(probes["right"][name], dtype=float) for name in PROBES} | _baselines(kept, arcs)
     means = {name: right_words.mean(0) for name, right_words in right.items()}
     pairs = [(name, "") for name in means] + [(one, other) for one in means for other in means if one != other]
     sums = np.stack([means[one] - (means[other] if other else 0) for one, other in pairs], axis=1)
@@ -90,21 +89,6 @@ def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
     return table, RightWords([*means], np.stack([*means.values()], axis=1), words)
 
 
-def _right_words(
-    probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
-) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Return ({system: right words, [start, sentence]}, words, [sentence]); a system is a probe or a baseline.
-
-    words: the number of words that count. Arguments are those of `measure_probes`.
-    """
-    kept = [sentences[index] for index in arcs.sentence]
-    words = np.array([sum(counted_words(sentence)) for sentence in kept])
-    if words.tolist() != probes["words"]:
-        raise InputError("The probes have not parsed the sentences that the heads have guessed at; delete both.")
-    right = {name: np.array(probes["right"][name], dtype=float) for name in PROBES}
-    return right | _baselines(kept, arcs), words
-
-
 def _baselines(sentences: list[Sentence], arcs: ArcGuesses) -> dict[str, np.ndarray]:
     heads = np.array([head for sentence in sentences for head in sentence.heads])
     counted = np.concatenate([counted_words(sentence) for sentence in sentences])
@@ -113,14 +97,10 @@ def _baselines(sentences: list[Sentence], arcs: ArcGuesses) -> dict[str, np.ndar
     def right(guess: np.ndarray) -> np.ndarray:
         return np.bincount(sentence, (guess == heads) & counted, minlength=len(sentences))[None]
 
-    tried = [right(guess) for guess in all_offset_guesses(sentences).T]
+    tried = [right(guess) for guess in offset_guesses(sentences, OFFSETS).T]
     best = (arcs.guess[counted] == heads[counted, None, None, None]).mean(0).argmax()
-    baselines = (
-        right(offset_guesses(sentences, 1)),
-        max(tried, key=np.sum),
-        right(arcs.guess.reshape(len(heads), -1)[:, best]),
-    )
-    return dict(zip(BASELINES, baselines, strict=True))
+    best_head = right(arcs.guess.reshape(len(heads), -1)[:, best])
+    return dict(zip(BASELINES, (tried[OFFSETS.index(1)], max(tried, key=np.sum), best_head), strict=True))
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -1,12 +1,9 @@
 """The best head and the best fixed offset for each dependency relation (Clark et al. 2019, section 4.2, Table 1).
 
-Heads are chosen on some words and scored on other words, from stored guesses; `headtypes.papers.clark2019.tables` sets
-the best beside the published values. Section 3.2 supposes that a head looks at `[SEP]` at words to which its relation
-does not apply. A relation calls for its best head at dependents, if the head goes from dependent to head, else at the
-words on which these depend.
-
-A guess at the head of a word is counted as heads are: 1 is the first word of the sentence, 0 the root, which is never
-guessed, and -1 stands for no guess.
+Heads are chosen on some words and scored on other words, from stored guesses. Section 3.2 supposes that a head looks at
+`[SEP]` at words to which its relation does not apply. A relation calls for its best head at dependents, if the head
+goes from dependent to head, else at the words on which these depend. A guess at the head of a word is counted as heads
+are: 1 is the first word of the sentence, 0 the root, which is never guessed, and -1 stands for no guess.
 
 Stanford's relations, on which the paper scores heads, are derived from a tree of Universal Dependencies, version 2. The
 two annotations differ, so that each derived row says less than its name. Not derived: cc and conj, which depend on
@@ -58,8 +55,8 @@ POSS_OF_MARK = "poss*"
 def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int, int]]:
     """Yield (name, word, head) for each of Stanford's dependency relations in a sentence of Universal Dependencies.
 
-    Words are counted from 1. name: the relation. word: the word whose guess is scored: the dependent or, under the name
-    `poss*`, the possessive mark behind the dependent, if there is one. head: the right guess.
+    Words are counted from 1. word: the word whose guess is scored: the dependent or, under the name `poss*`, the
+    possessive mark behind the dependent, if there is one. head: the right guess.
     tagged: whether the treebank has XPOS, which the relations aux, mark, prep and pobj need.
     """
     for word, head, label in sentence.arcs():
@@ -84,7 +81,7 @@ def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int,
 def _prepositional(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
     """Yield (name, word, head) for Stanford's relations pobj and prep in a sentence; words are counted from 1.
 
-    pobj goes from each object of a preposition to the preposition. prep goes from the preposition to the word that the
+    pobj goes from each object of a preposition to the preposition, prep from the preposition to the word that the
     object modifies, if the object is an obl or a nmod.
     """
     before: dict[int, list[int]] = {}
@@ -115,22 +112,16 @@ class Pairs:
     heads: np.ndarray
 
     def right(self, guesses: np.ndarray) -> np.ndarray:
-        """Return whether guesses at the heads of the pairs' words are right, [pair, ...] bool.
-
-        guesses: [word, ...] int, guesses for all words of all sentences, counted within the sentence from 1.
-        """
+        """Return whether guesses for all words of all sentences, [word, ...], are right for these: [pair, ...] bool."""
         return guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
 
     def within(self, chosen: np.ndarray) -> "Pairs":
-        """Return the pairs whose word is chosen; chosen: [word] bool, for all words of all sentences."""
         kept = chosen[self.words]
         return Pairs(self.words[kept], self.heads[kept])
 
 
 def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
     """Return {relation: pairs} by the labels of the treebank, after three totals over relations (`TOTALS`).
-
-    The totals are over all relations, without punctuation, and without punctuation and root.
 
     Labels stand as they are (`nsubj`, `nsubj:pass`). A universal relation with subtypes has a further entry of all of
     its labels together (`nsubj:*`). Raises `InputError` if a label has the name of another entry.
@@ -143,7 +134,15 @@ def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
                 "it."
             )
     divided = {_universal(label) for label in labels if ":" in label}
-    rows = _pairs_by_name(sentences, lambda sentence: _universal_rows(sentence, divided))
+
+    def rows_of(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
+        for word, head, label in sentence.arcs():
+            universal = _universal(label)
+            counts = {ALL: True, WITHOUT_PUNCTUATION: universal != "punct", WITHOUT_ROOT: universal != "punct" and head}
+            counts |= {label: True, f"{universal}:*": universal in divided}
+            yield from ((name, word, head) for name, counted in counts.items() if counted)
+
+    rows = _pairs_by_name(sentences, rows_of)
     names = [*TOTALS, *sorted([*labels, *(f"{name}:*" for name in divided)])]
     return {name: rows[name] for name in names if name in rows}
 
@@ -154,31 +153,16 @@ def stanford_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
     return _pairs_by_name(sentences, lambda sentence: derived(sentence, tagged))
 
 
-def all_pairs(sentences: Sequence[Sentence]) -> dict[str, dict[str, Pairs]]:
-    """Return {"universal": {label of the treebank: pairs}, "stanford": {Stanford's relation: pairs}}."""
+def _all_pairs(sentences: Sequence[Sentence]) -> dict[str, dict[str, Pairs]]:
     return {"universal": universal_pairs(sentences), "stanford": stanford_pairs(sentences)}
 
 
 def sentence_of_word(sentences: Sequence[Sentence]) -> np.ndarray:
-    """Return for each word of all sentences the index of its sentence: [word] int64, from 0."""
     return np.repeat(np.arange(len(sentences)), [len(sentence.words) for sentence in sentences])
 
 
 def _universal(label: str) -> str:
     return label.partition(":")[0]
-
-
-def _universal_rows(sentence: Sentence, divided: Iterable[str]) -> Iterator[tuple[str, int, int]]:
-    for word, head, label in sentence.arcs():
-        universal = _universal(label)
-        yield ALL, word, head
-        if universal != "punct":
-            yield WITHOUT_PUNCTUATION, word, head
-            if head:
-                yield WITHOUT_ROOT, word, head
-        yield label, word, head
-        if universal in divided:
-            yield f"{universal}:*", word, head
 
 
 def _pairs_by_name(
@@ -197,59 +181,46 @@ def _pairs_by_name(
 # file. An offset is chosen on one and scored on another.
 FILE, EVEN, ODD, TEST = "file", "even", "odd", "test"
 COLUMNS = ("part", "annotation", "relation", "words", "offset", "accuracy")
-
-
 # The offsets that are tried; a word is not its own head.
 OFFSETS = (-3, -2, -1, 1, 2, 3)
 
 
 def measure_offsets(sentences: Sequence[Sentence], test: Sequence[Sentence] | None = None) -> pd.DataFrame:
-    """Return the accuracy, in percent, of fixed offsets as guesses at the syntactic heads of relations.
-
-    An offset is one of -3 to 3 words, but 0.
+    """Return the accuracy, in percent, of fixed offsets (-3 to 3 words, but 0) as guesses at syntactic heads.
 
     sentences: the treebank's file that is evaluated. test: its test file, or None.
     The columns are part (`file`, `even`, `odd` or `test`: which sentences), annotation (`universal` or `stanford`),
     relation, words (their number), offset and accuracy.
     """
-    rows = _rows(sentences, (FILE, EVEN, ODD))
-    if test is not None:
-        rows += _rows(test, (TEST,))
+    rows = []
+    for read, parts in ((sentences, (FILE, EVEN, ODD)), (test, (TEST,))):
+        if read is None:
+            continue
+        guesses, odd = offset_guesses(read, OFFSETS), sentence_of_word(read) % 2 == 1
+        chosen = {EVEN: ~odd, ODD: odd}
+        pairs = _all_pairs(read)
+        rows += [
+            (part, annotation, relation, len(row.words), offset, accuracy)
+            for part in parts
+            for annotation, by_name in pairs.items()
+            for relation, whole in by_name.items()
+            if len((row := whole.within(chosen[part]) if part in chosen else whole).words)
+            for offset, accuracy in zip(OFFSETS, 100 * row.right(guesses).mean(axis=0), strict=True)
+        ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def offset_guesses(sentences: Sequence[Sentence], offset: int) -> np.ndarray:
+def offset_guesses(sentences: Sequence[Sentence], offset: int | Sequence[int]) -> np.ndarray:
     """Return the word at a fixed offset from each word: [word] int64, counted in the sentence from 1.
 
-    The entry is -1, which is never right, if the word at the offset would be outside of the sentence.
+    The entry is -1, which is never right, if the word at the offset would be outside of the sentence. For several
+    offsets the result is [word, offset].
     """
     lengths = np.array([len(sentence.words) for sentence in sentences], dtype=np.int64)
-    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    guesses = np.arange(lengths.sum()) - starts + 1 + offset
-    return np.where((guesses >= 1) & (guesses <= np.repeat(lengths, lengths)), guesses, -1)
-
-
-def all_offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
-    """Return for each word the words at offsets -3 to 3 but 0, [word, offset] int64; -1 outside of the sentence.
-
-    Words are counted in the sentence from 1.
-    """
-    return np.stack([offset_guesses(sentences, offset) for offset in OFFSETS], axis=1)
-
-
-def _rows(sentences: Sequence[Sentence], parts: Sequence[str]) -> list[tuple]:
-    guesses = all_offset_guesses(sentences)
-    odd = sentence_of_word(sentences) % 2 == 1
-    chosen = {FILE: np.ones_like(odd), TEST: np.ones_like(odd), EVEN: ~odd, ODD: odd}
-    pairs = all_pairs(sentences)
-    return [
-        (part, annotation, relation, len(row.words), offset, accuracy)
-        for part in parts
-        for annotation, by_name in pairs.items()
-        for relation, row in ((name, pair.within(chosen[part])) for name, pair in by_name.items())
-        if len(row.words)
-        for offset, accuracy in zip(OFFSETS, 100 * row.right(guesses).mean(axis=0), strict=True)
-    ]
+    places = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths) + 1
+    guesses = np.add.outer(places, offset)
+    last = np.repeat(lengths, lengths).reshape(-1, *[1] * np.ndim(offset))
+    return np.where((guesses >= 1) & (guesses <= last), guesses, -1)
 
 
 # Groups of words: those that call for the head, all others; by UPOS those that are no nouns, and no pronouns either.
@@ -279,16 +250,15 @@ class BestHeads:
     right: [sentence, relation, 5] sums over the words of a sentence: 1 for a word whose syntactic head is found by the
         best head, the best head of the other direction, and the best offset; then differences (`QUANTITIES`). NaN
         without a head. words: [sentence, relation] the number of these words.
-    visible: [relation] the number, over all sentences, of words whose syntactic head the best head can see.
-    to_sep: [sentence, relation, 4] sums of the best head's attention to [SEP] over four groups of words (`GROUPS`).
-    to_sep_words: [sentence, relation, 4] the number of these words, without words that cannot see [SEP].
+    visible: [relation] the number of words whose syntactic head the best head can see.
+    to_sep: [sentence, relation, 4] sums of the best head's attention to [SEP] over four groups of words (`GROUPS`), and
+        to_sep_words their numbers, without words that cannot see [SEP].
     leads: [relation, fold, layer, head] accuracy of each head less the accuracy of the best offset, in points, on the
         sentences of the choice.
     looks: [fold, layer, head] share of attention to [SEP] over all words of the sentences of the choice; NaN if no word
         can see [SEP].
     rises: [relation, fold, layer, head] share of attention to [SEP] of words that do not call for the head less the
-        share of words that do, in the scored sentences. A word calls for a head if the head's relation applies at the
-        word.
+        share of words that do, in the scored sentences.
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
@@ -311,12 +281,10 @@ class BestHeads:
 class Part:
     """A part of a treebank with the guesses at its syntactic heads, by attention heads (`arcs`) and by fixed offsets.
 
-    pairs: words and syntactic heads of each relation (`all_pairs`). sentences: the number of sentences that a model has
+    pairs: {annotation: {relation: words and syntactic heads}}. sentences: the number of sentences that a model has
         read. sentence: [word] the index of each word's sentence among the read sentences. upos: [word] the word's part
-        of speech.
-    is_odd: [word] whether the sentence has an odd index in the treebank. by_offset: [word, offset] the guesses of
-        offsets -3 to 3 but 0.
-
+        of speech. is_odd: [word] whether the sentence has an odd index in the treebank.
+    by_offset: [word, offset] the guesses of offsets -3 to 3 but 0.
     Raises `InputError` if the guesses are not of these sentences.
     """
 
@@ -324,11 +292,11 @@ class Part:
         kept = [sentences[index] for index in arcs.sentence]
         if [len(sentence.words) for sentence in kept] != arcs.length.tolist():
             raise InputError("The guesses at syntactic heads are not of these sentences; delete them and run again.")
-        self.arcs, self.pairs = arcs, all_pairs(kept)
+        self.arcs, self.pairs = arcs, _all_pairs(kept)
         self.sentence, self.sentences = sentence_of_word(kept), len(kept)
         self.upos = np.array([tag for sentence in kept for tag in sentence.upos])
         self.is_odd = (arcs.sentence % 2 == 1)[self.sentence]
-        self.by_offset = all_offset_guesses(kept)
+        self.by_offset = offset_guesses(kept, OFFSETS)
 
     def groups(self, pairs: Pairs, direction: int) -> np.ndarray:
         """Return which words are in each of four groups (`GROUPS`), [group, word] bool.
@@ -336,8 +304,6 @@ class Part:
         The groups are: words in which the relation's best attention head should act (dependents in direction 0, their
         syntactic heads in direction 1); all other words; all words that are no nouns; all words that are neither nouns
         nor pronouns. The last two are empty without UPOS tags.
-        pairs: words and syntactic heads of the relation. direction: the best head's direction: 0 from dependent to
-            head, 1 from head to dependent.
         """
         looking = pairs.words
         if direction:
@@ -348,19 +314,16 @@ class Part:
         return np.stack([called, ~called, no_noun, no_noun & (self.upos != _PRONOUN)])
 
     def to_sep(self, words: np.ndarray) -> np.ndarray:
-        """Return sum and number of the shares of attention that words give [SEP], [2, layer, head].
+        """Return sum and number of the shares of attention that the words, [word] bool, give [SEP]: [2, layer, head].
 
-        words: [word] bool, the words to sum over. Words that cannot see [SEP] do not count.
+        Words that cannot see [SEP] do not count.
         """
         shares = self.arcs.to_sep[words]
         return np.stack([np.nansum(shares, axis=0, dtype=float), (~np.isnan(shares)).sum(axis=0)])
 
 
 class _Fold(NamedTuple):
-    """Words on which heads are chosen, and words on which the chosen heads are scored.
-
-    chosen_on, scored_on: the parts of the treebank. choosing, scoring: [word] bool, which of their words count.
-    """
+    """Words on which heads are chosen, and words on which the chosen heads are scored: parts, and [word] bool."""
 
     chosen_on: Part
     choosing: np.ndarray
@@ -375,26 +338,13 @@ class _Fold(NamedTuple):
 def _folds(read: Mapping[str, Part]) -> dict[str, list[_Fold]]:
     """Return {scored part: folds}: {"file": one fold} and either {"test": one fold} or {"halves": two folds}.
 
-    A fold is words on which heads are chosen and words on which they are scored. The fold of `file` chooses and scores
-    on the same words, as in the paper. read: the parts `file` and, if there is a test file, `test`.
+    The fold of `file` chooses and scores on the same words, as in the paper.
     """
     file, odd = read[FILE], read[FILE].is_odd
     whole = {name: (part, np.ones_like(part.is_odd)) for name, part in read.items()}
     halves = [_Fold(file, odd, file, ~odd), _Fold(file, ~odd, file, odd)]
     elsewhere = {TEST: [_Fold(*whole[FILE], *whole[TEST])]} if TEST in read else {HALVES: halves}
     return {FILE: [_Fold(*whole[FILE], *whole[FILE])], **elsewhere}
-
-
-def _listed_relations(part: Part, least: int) -> Iterator[tuple[str, str]]:
-    """Yield (annotation, relation) of each row of the tables.
-
-    least: the number of words that a relation needs to be a row; a total over relations needs none.
-    """
-    for annotation, rows in part.pairs.items():
-        for relation, pairs in rows.items():
-            listed = len(pairs.words) >= least and _universal(relation) not in _LEFT_OUT
-            if listed or relation in TOTALS:
-                yield annotation, relation
 
 
 def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> BestHeads:
@@ -425,8 +375,7 @@ def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> Be
             for row, name in enumerate(names):
                 choosing, scoring = pairs[name][number]
                 _choose(best, (row, number), choosing, fold.chosen_on)
-                _score(best, (row, number), scoring, fold.scored_on)
-                _look(best, (row, number), scoring, fold, all_to_sep)
+                _score(best, (row, number), scoring, fold, all_to_sep)
     return best
 
 
@@ -447,33 +396,24 @@ def _choose(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> N
     best.leads[at] = 100 * (accuracy.max(-1) - offset_accuracy.max())
 
 
-def _score(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> None:
-    layer, head, direction, *other, offset = best.chosen[at]
-    guess = part.arcs.guess[pairs.words]
-    best_right = (guess[:, layer, head, direction] == pairs.heads).astype(float)
-    other_right = np.where(other[0] < 0, np.nan, guess[:, *other, 1 - direction] == pairs.heads)
-    offset_right = part.by_offset[pairs.words, offset] == pairs.heads
-    scores = (
-        best_right,
-        other_right,
-        offset_right,
-        best_right - offset_right,
-        (1 - 2 * direction) * (best_right - other_right),
-    )
-    sentence, row = part.sentence[pairs.words], at[0]
-    np.add.at(best.right[:, row], sentence, np.stack(scores, axis=1))
-    np.add.at(best.words[:, row], sentence, 1)
-    best.visible[row] += part.arcs.can_be(pairs.words, pairs.heads)[:, layer, direction].sum()
-
-
-def _look(best: BestHeads, at: tuple[int, int], pairs: Pairs, fold: _Fold, all_to_sep: np.ndarray) -> None:
-    """Add to `best` the attention to [SEP] that each group of words (`Part.groups`) gives in a relation's best head.
+def _score(best: BestHeads, at: tuple[int, int], pairs: Pairs, fold: _Fold, all_to_sep: np.ndarray) -> None:
+    """Write to `best` how often the chosen heads and offset are right, and the attention of each group to [SEP].
 
     at: indices of the relation and of the fold in `best`. pairs: the relation's words that are scored.
     all_to_sep: [2, layer, head] sum and number of the attention to [SEP] of all scored words.
     """
-    layer, head, direction = best.chosen[at][:3]
+    layer, head, direction, *other, offset = best.chosen[at]
     part, row = fold.scored_on, at[0]
+    guess = part.arcs.guess[pairs.words]
+    best_right = (guess[:, layer, head, direction] == pairs.heads).astype(float)
+    other_right = np.where(other[0] < 0, np.nan, guess[:, *other, 1 - direction] == pairs.heads)
+    offset_right = part.by_offset[pairs.words, offset] == pairs.heads
+    forward_above_backward = (1 - 2 * direction) * (best_right - other_right)
+    scores = best_right, other_right, offset_right, best_right - offset_right, forward_above_backward
+    sentence = part.sentence[pairs.words]
+    np.add.at(best.right[:, row], sentence, np.stack(scores, axis=1))
+    np.add.at(best.words[:, row], sentence, 1)
+    best.visible[row] += part.arcs.can_be(pairs.words, pairs.heads)[:, layer, direction].sum()
     looks = part.arcs.to_sep[:, layer, head].astype(float)
     words = part.groups(pairs, direction) & fold.scoring
     called = part.to_sep(words[GROUPS.index("called")])
@@ -483,17 +423,13 @@ def _look(best: BestHeads, at: tuple[int, int], pairs: Pairs, fold: _Fold, all_t
         np.add.at(best.to_sep_words[:, row, group], part.sentence[members], 1)
 
 
-_TEXTS = dict.fromkeys(("annotation", "relation"), str)
-_HEADS = ("annotation", "relation", "part", "layer", "head", "direction", "accuracy")
-_BEST = (
-    *("annotation", "relation", "chosen", "scored", "words", "layer", "head", "direction", "offset"),
-    *("accuracy", "other_accuracy", "offset_accuracy", "above_offset", "left_out"),
-)
-
-
 # Of both tables of `measure_relations`.
-read_relations = table_reader("holds no accuracies of relations", dict.fromkeys(_HEADS) | _TEXTS)
-read_best_heads = table_reader("holds no best heads", dict.fromkeys(_BEST) | _TEXTS | {"left_out": str})
+_TEXTS = dict.fromkeys(("annotation", "relation"), str)
+read_relations = table_reader(
+    "holds no accuracies of relations", _TEXTS | dict.fromkeys(("part", "layer", "head", "direction", "accuracy"))
+)
+_BEST = ("chosen", "scored", "words", "layer", "head", "direction", "offset", *QUANTITIES[:4])
+read_best_heads = table_reader("holds no best heads", _TEXTS | dict.fromkeys(_BEST) | {"left_out": str})
 
 
 def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
@@ -501,12 +437,7 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """The results of `measure_relations`: a table of all heads, a table of the best heads, and sums by sentence.
-
-    heads: a row for each relation, part, head and direction, with the accuracy. best: a row for each relation and way
-        of choosing, with the best head. sums: {name of the scored part: its `BestHeads`}, whose sums over the words of
-        each sentence give the accuracies and intervals of `best`.
-    """
+    """The results of `measure_relations`: a table of all heads, a table of the best heads, and sums by sentence."""
 
     heads: pd.DataFrame
     best: pd.DataFrame
@@ -514,44 +445,42 @@ class RelationTables(NamedTuple):
 
 
 def measure_relations(
-    parts: Mapping[str, Sequence[Sentence]],
-    arcs: Mapping[str, ArcGuesses],
-    *,
-    least: int,
+    parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], *, least: int
 ) -> RelationTables:
     """Return the accuracy of every head at every dependency relation, and the best head of each relation.
 
     parts: {"file": sentences} and, if there is a test file, {"test": sentences}. arcs: the guesses, by the same names.
     least: words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.
 
-    Returns two tables and the sums from which they are made. Layers and heads count from 0; accuracies in tables are in
-    percent.
+    Layers and heads count from 0; accuracies in tables are in percent.
     heads: one row for each relation, part, layer, head and direction (`guesses.DIRECTIONS`), with the columns
-      annotation, relation: names, as `all_pairs` has them. words: the number of guesses. accuracy: over all guesses.
-      visible: the number of guesses whose right answer the head can see. visible_accuracy: over these guesses. If the
-        head can see none, both accuracies are NaN: in a causal model, a guess at a later word is impossible and not
-        wrong.
+      annotation, relation: names. words: the number of guesses. accuracy: over all guesses. visible: the number of
+          guesses whose right answer the head can see. visible_accuracy: over these guesses. If the head can see none,
+          both accuracies are NaN: in a causal model, a guess at a later word is impossible and not wrong.
     best: one row for each relation and way of choosing, with the columns
       chosen, scored: the parts on which the head is chosen and scored: `file` and `file`, as in the paper; and `file`
-        and `test` or, without a test file, `halves`: each half of the sentences, of even or of odd index, is scored
-        with the choice of the other half.
+          and `test` or, without a test file, `halves`: each half of the sentences, of even or of odd index, is scored
+          with the choice of the other half.
       words: the number of scored words. layer, head, direction, accuracy: of the best head. other_layer, other_head,
-        other_accuracy: of the best head in the other direction.
+          other_accuracy: of the best head in the other direction. visible, visible_accuracy: of the best head.
       offset, offset_accuracy: by how many words the syntactic head follows the dependent at the best offset, and the
-        offset's accuracy. above_offset: accuracy minus offset_accuracy.
+          offset's accuracy. above_offset: accuracy minus offset_accuracy.
       forward_above_backward: the best head from dependent to head minus the best from head to dependent.
-      visible, visible_accuracy: of the best head.
       to_sep, to_sep_others: the share of attention in the best head to [SEP] from words that call for the head, and
-        from all other words; NaN if none of these words can see [SEP].
+          from all other words; NaN if none of these words can see [SEP].
       {name}_low, {name}_high: intervals over sentences of the accuracies, differences and shares, but of
-        visible_accuracy.
+          visible_accuracy.
       left_out: a sentence on how many sentences of `file` no head reads, and why; empty if all are read.
       If halves choose differently, layer, head, direction and offset are empty.
-    sums: {scored: the best heads with the sums of each sentence}, `file` first; further intervals can be made from the
-        sums.
+    sums: {scored: the best heads with the sums of each sentence}, `file` first, from which the intervals are made.
     """
     read = {name: Part(parts[name], arcs[name]) for name in arcs}
-    listed = list(_listed_relations(read[FILE], least))
+    listed = [
+        (annotation, relation)
+        for annotation, rows in read[FILE].pairs.items()
+        for relation, pairs in rows.items()
+        if relation in TOTALS or (len(pairs.words) >= least and _universal(relation) not in _LEFT_OUT)
+    ]
     sums = {scored: _best_heads(folds, listed) for scored, folds in _folds(read).items()}
     rows = [_head_rows(name, part, annotation, row) for name, part in read.items() for annotation, row in listed]
     best = pd.concat([_best_rows(scored, best) for scored, best in sums.items()], ignore_index=True)

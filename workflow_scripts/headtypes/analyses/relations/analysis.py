@@ -1,7 +1,6 @@
-"""The analysis of dependency relations: its rules, its results, and its columns in the atlas and in comparisons.
+"""The analysis of dependency relations: every head's guesses at syntactic heads, scored beside fixed offsets.
 
-Every head's guesses at syntactic heads are scored on each relation, beside fixed offsets (Clark et al. 2019,
-section 4.2).
+Clark et al. 2019, section 4.2.
 """
 
 from collections.abc import Iterator
@@ -23,8 +22,6 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
     A head's best relation is the one at which its accuracy is farthest above that of the best fixed offset; the lead is
     the difference in points. The list is empty if no head is above an offset, as in small treebanks without a listed
     relation (`relations.least` in the config).
-    task: a name for labels. path, best: the CSV files of all heads and of the best heads that `measure_relations`
-        writes.
     """
     from headtypes.analyses.relations.accuracy import TOTALS, chosen_and_scored_on_file, read_best_heads, read_relations
 
@@ -51,8 +48,8 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
 def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
     """Yield a dictionary for the best head at each relation; its keys include layer, head, at, value and above.
 
-    task, path: not used. best: the table of best heads. at: the relation and its direction, in words. value: the
-        accuracy in percent. above: points above the best fixed offset.
+    at: the relation and its direction, in words. value: the accuracy in percent. above: points above the best fixed
+        offset.
     """
     from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
 
@@ -68,7 +65,6 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     The number is that of the relations whose best head in the whole model is in the set. Not counted are totals, rows
     that unite a relation with its subtypes, and poss, since poss* has the same words. Heads are chosen and scored on
     the part `file`, as in the paper.
-    task: a name for `Measure`. path: the table of all heads. types, seed: not used.
     """
     import numpy as np
 

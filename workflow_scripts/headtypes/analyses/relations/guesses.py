@@ -20,8 +20,7 @@ class ArcGuesses:
 
     sentence: [sentence] indices of the read sentences in the treebank. length: [sentence] their numbers of words. Words
         of all sentences stand one after the other.
-    guess: [word, layer, head, direction] 1 for the first word of the sentence, -1 for no guess. The directions are from
-        dependent to head, and from head to dependent.
+    guess: [word, layer, head, direction] 1 for the first word of the sentence, -1 for no guess.
     visible: [word, layer, direction, 2] first and last word that each guess could be; causal and local layers hide some
         words. -1 for none.
     to_sep: [word, layer, head] share of each word's attention to the token that ends the input ([SEP]); NaN if the word
@@ -38,7 +37,6 @@ class ArcGuesses:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A tuple with a sentence on how many sentences were not read, and why; empty if all were read."""
         if not self.left_out:
             return ()
         reasons = " and ".join(f"{count:,} with {what}" for what, count in self.left_out.items())
@@ -56,14 +54,11 @@ class ArcGuesses:
 
 
 def read_parts(file: StrPath, test: StrPath | None) -> dict[str, list[Sentence]]:
-    """Return {"file": sentences} and, if there is a test file, {"test": sentences} of a treebank.
-
-    file, test: paths of the parts, as prepared for the workflow; test: None if there is none.
-    """
+    """Return {"file": sentences} and, if there is a test file, {"test": sentences} of a treebank."""
     paths = {"file": file} | ({"test": test} if test else {})
     return {name: read_records(path, Sentence) for name, path in paths.items()}
 
 
 def counted_words(sentence: Sentence) -> list[bool]:
-    """Return for each word of a sentence whether it counts in a score: punctuation does not, the root does."""
+    """Return for each word whether it counts in a score: punctuation does not, the root does."""
     return [relation.partition(":")[0] != "punct" for relation in sentence.relations]

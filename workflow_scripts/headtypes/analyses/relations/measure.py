@@ -20,9 +20,8 @@ from headtypes.models.records import ModelRecord, read_model_record
 class Guesses(WordReducer):
     """A reducer, run with a model, of the guess of every attention head at each word's syntactic head.
 
-    Two guesses at the head of word i are made from the attention W between words, in the order of `guesses.DIRECTIONS`.
-    On a tie the first word is the guess:
-
+    Two guesses at the head of word i are made from the attention W between words, in the order of `guesses.DIRECTIONS`;
+    on a tie the first word is the guess:
     dependent_to_head: argmax over j != i of W[i, j], the word that i looks at most.
     head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i (weights of different rows).
 
@@ -58,36 +57,26 @@ class Guesses(WordReducer):
         if rows.mask is not None:
             hidden = hidden | ~rows.mask[skipped:stop, 1 : n + 1]
         weights = weights.masked_fill(hidden, -torch.inf)
-        self._guess_by_row(rows, weights, own)
-        self._guess_by_column(rows, weights, first)
+        by_row, by_column = self._guess[rows.sample][:, rows.layer]
+        value, word = weights.max(-1)
+        by_row[:, own - 1] = torch.where(value > -torch.inf, word + 1, -1)
+        value, row = weights.max(1)
+        best = self._best[rows.sample]
+        by_column[:] = torch.where(value > best, row + first, by_column)
+        best[:] = torch.maximum(value, best)
         self._note_visible(rows, hidden, first)
-        self._note_sep(rows, slice(skipped, stop), own)
+        to_sep = rows.attention[:, skipped:stop, -1]
+        if rows.mask is not None:
+            hides_sep = ~rows.mask[skipped:stop, -1]
+        else:
+            hides_sep = to_sep.new_tensor(self._samples[rows.sample].index[-1] <= n, dtype=torch.bool)
+        self._to_sep[rows.sample][rows.layer, :, own - 1] = to_sep.masked_fill(hides_sep, torch.nan)
 
     def of_batch(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         for guess, visible, to_sep in zip(self._guess, self._visible, self._to_sep, strict=True):
             guess, visible = guess.permute(3, 1, 2, 0).to(torch.int16), visible.permute(2, 1, 0, 3).to(torch.int16)
             to_sep = to_sep.permute(2, 0, 1).to(torch.float16)
             yield guess.cpu().numpy(), visible.cpu().numpy(), to_sep.cpu().numpy()
-
-    def _guess_by_row(self, rows: WordRows, weights: Tensor, own: Tensor) -> None:
-        value, word = weights.max(-1)
-        guess = self._guess[rows.sample][0, rows.layer]
-        guess[:, own - 1] = torch.where(value > -torch.inf, word + 1, -1)
-
-    def _guess_by_column(self, rows: WordRows, weights: Tensor, first: int) -> None:
-        value, row = weights.max(1)
-        best, guess = self._best[rows.sample], self._guess[rows.sample][1, rows.layer]
-        larger = value > best
-        best[:] = torch.where(larger, value, best)
-        guess[:] = torch.where(larger, row + first, guess)
-
-    def _note_sep(self, rows: WordRows, words: slice, own: Tensor) -> None:
-        looks = rows.attention[:, words, -1]
-        if rows.mask is not None:
-            hidden = ~rows.mask[words, -1]
-        else:
-            hidden = looks.new_tensor(self._samples[rows.sample].index[-1] <= rows.words, dtype=torch.bool)
-        self._to_sep[rows.sample][rows.layer, :, own - 1] = looks.masked_fill(hidden, torch.nan)
 
     def _note_visible(self, rows: WordRows, hidden: Tensor, first: int) -> None:
         row_ends, column_ends = self._visible[rows.sample][:, rows.layer]
@@ -106,8 +95,8 @@ class Guesses(WordReducer):
 def extract_arcs(parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, **settings) -> dict[str, ArcGuesses]:
     """Return every head's guesses at syntactic heads, by the name of the part of a treebank.
 
-    parts: {"file": sentences} and, if there is a test file, {"test": sentences}. record: the model. settings: keyword
-        arguments of `ModelOnTask`.
+    parts: {"file": sentences} and, if there is a test file, {"test": sentences}. settings: keyword arguments of
+        `ModelOnTask`.
     Sentences that are too long for the model are left out. Raises `InputError` if no sentence can be read.
     """
     run = ModelOnTask(record, **settings)

@@ -115,8 +115,8 @@ _TYPE_NAME = r"[A-Za-z0-9_-]+"
 def types_in_file(file: str) -> set[str]:
     """Return the types that a user's CSV file names in its column `type`.
 
-    Raises `InputError` if the file cannot be read or names no type. The same error is raised if a name has other
-    characters than letters, digits, _ and -, or stands for one head or for all heads.
+    Raises `InputError` if the file cannot be read or names no type, or if a name has other characters than letters,
+    digits, _ and -, or stands for one head or for all heads.
     """
     try:
         text = text_of(file)

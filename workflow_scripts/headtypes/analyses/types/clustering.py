@@ -45,8 +45,8 @@ class Naming:
     """The names of k clusters of heads, and how certain the names are.
 
     names, doubts: for each cluster its name, and a sentence on why the name is doubtful, empty if the name is certain.
-    groups: shares of attention (near, special, far) of the clusters' centroids. errors: standard errors of these shares
-        over heads.
+    groups, errors: shares of attention (near, special, far) of the clusters' centroids, with standard errors over
+        heads.
     margin: the score of the chosen assignment of names less the score of the second-best assignment; None unless k = 4.
     """
 
@@ -58,15 +58,11 @@ class Naming:
 
     def as_dict(self) -> dict:
         """Return {"margin": margin, "types": {name: {"near", "special", "far", "doubt"}}} for JSON."""
-        groups = self.groups
-        rows = zip(self.names, groups.near, groups.special, groups.far, self.doubts, strict=True)
-        return {
-            "margin": self.margin,
-            "types": {
-                name: {"near": float(near), "special": float(special), "far": float(far), "doubt": doubt}
-                for name, near, special, far, doubt in rows
-            },
+        types = {
+            name: {group: float(shares[cluster]) for group, shares in vars(self.groups).items()} | {"doubt": doubt}
+            for cluster, (name, doubt) in enumerate(zip(self.names, self.doubts, strict=True))
         }
+        return {"margin": self.margin, "types": types}
 
 
 def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) -> Naming:
@@ -76,13 +72,12 @@ def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) ->
     one-to-one, with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far, special),
     vertical special - far. For any other k the names are `type-1`, `type-2`, ...
 
-    A name is doubtful if another name has a higher score for the cluster's centroid. The names diagonal, dense and
-    vertical are doubtful if the centroid does not have the largest near, far or special, respectively. A name is also
-    doubtful if its lead in one of these numbers, or over the second-best assignment, is no larger than the lead's
-    uncertainty. The uncertainty is how much halves of the samples change the lead and, for the largest near, far or
-    special, two standard errors over heads.
+    A name is doubtful if another name has a higher score for the centroid, or if the centroid of diagonal, dense or
+    vertical does not have the largest near, far or special, respectively. A name is also doubtful if its lead in one of
+    these numbers, or over the second-best assignment, is no larger than the lead's uncertainty: how much halves of the
+    samples change the lead and, for the largest near, far or special, two standard errors over heads.
 
-    groups: shares of attention (near, special, far) of the centroids. errors: their standard errors over heads.
+    groups, errors: shares of attention (near, special, far) of the centroids, and their standard errors over heads.
     halves: the shares of the same clusters, from the features of each half of the samples.
     """
     k = len(groups.near)
@@ -109,11 +104,10 @@ def _name_scores(groups: Groups) -> np.ndarray:
 def _leads(groups: Groups, chosen: np.ndarray) -> np.ndarray:
     """Return how far each cluster's name is ahead of three rivals, [3, cluster], in shares of attention.
 
-    - Row 0: the total score of the chosen assignment of names to clusters, less the largest total of an assignment that
-      gives this cluster another name.
-    - Row 1: the score of the chosen name for this cluster, less the largest score of another name.
-    - Row 2: if the name belongs to the cluster with the largest near, special or far, this share less the largest of
-      other clusters; else 1.
+    Row 0: the total score of the chosen assignment of names to clusters, less the largest total of an assignment that
+        gives this cluster another name. Row 1: the score of the chosen name for this cluster, less the largest score of
+        another name. Row 2: if the name belongs to the cluster with the largest near, special or far, this share less
+        the largest of other clusters; else 1.
     groups: shares of attention of the centroids. chosen: [cluster] the index in `TYPES` of each cluster's name.
     """
     scores, clusters = _name_scores(groups), np.arange(len(chosen))
@@ -141,9 +135,8 @@ def _two_errors(groups: Groups, errors: Groups, cluster: int, name: int) -> floa
 def _doubt(cluster: int, name: int, groups: Groups, leads: np.ndarray, uncertain: np.ndarray) -> str:
     """Return a sentence on why a cluster's name is doubtful; empty if the name is certain.
 
-    cluster: index of the cluster. name: index of its name in `TYPES`. groups: shares of attention of all centroids.
-    leads, uncertain: [cluster, 3] how far each name is ahead of the second-best assignment of names, of another name
-        for the same centroid, and of the near, special or far of another cluster; and the uncertainty of each lead.
+    name: index in `TYPES`. groups: shares of attention of all centroids. leads, uncertain: [cluster, 3] the leads of
+        `_leads`, transposed, and the uncertainty of each.
     """
     near, special, far = groups.near[cluster], groups.special[cluster], groups.far[cluster]
     group = _LARGEST_OF.get(TYPES[name])
@@ -175,8 +168,7 @@ class IndivisibleError(InputError):
 class Clustering:
     """A division of heads into k clusters, numbered from 0 by rising attention of their centroids to special tokens.
 
-    labels: [head] int, the cluster of each head. silhouette: [head], -1 to 1, NaN for k = 1. naming: names of the
-        clusters.
+    labels: [head] int, the cluster of each head. silhouette: [head], -1 to 1, NaN for k = 1.
     """
 
     labels: np.ndarray
@@ -186,8 +178,7 @@ class Clustering:
     def named_again(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
         """Return the same clusters, where names that are uncertain over halves of the samples are doubtful too.
 
-        halves: for each half {"near", "special", "far": the share of attention of each cluster}, the `profiles` of
-            `measure_stability`.
+        halves: for each half {"near", "special", "far": the share of attention of each cluster}.
         """
         groups = [Groups(**{name: np.array(values) for name, values in half.items()}) for half in halves]
         return replace(self, naming=name_types(self.naming.groups, self.naming.errors, groups))
@@ -197,9 +188,9 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
     """Return heads divided into k clusters, with the names of the clusters.
 
     features: [head, column] distance features (bins 0..N-1, self, cls, sep, comma, period).
-    method: `kmeans`, `agglomerative`, `spectral`, or a Gaussian mixture, such as `gmm` (`names.MIXTURES`). Guan et al.
-        2020, section 4, use k-means.
-    scale: whether each column is brought to zero mean and unit variance first, which the paper does not do. Distances
+    method: `kmeans`, as in Guan et al. 2020, section 4, `agglomerative`, `spectral`, or a Gaussian mixture, such as
+        `gmm` (`names.MIXTURES`).
+    scale: whether each column is brought to zero mean and unit variance first, which the paper does not do; distances
         and silhouettes are then those of the scaled features.
     restarts: initialisations of which the best is kept (agglomerative has none). With ten, k-means with k = 4 on the 72
         heads of a real model ended in one of four optima, depending on the seed; with fifty, always in the best.
@@ -237,10 +228,8 @@ def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int,
 def fit_and_predict(train: np.ndarray, features: np.ndarray, **settings: Any) -> np.ndarray:
     """Return the cluster of each row of `features`, [row] int, 0..k-1, by clusters fitted to the rows of `train`.
 
-    train, features: [row, column] distance features. settings: method, k, scale, restarts and seed, as in
-        `cluster_heads`.
-    Agglomerative and spectral clustering have no rule for rows that they were not fitted on. With these two methods,
-    all rows of `features` go to the cluster with the nearest centroid.
+    train, features: [row, column]. settings: method, k, scale, restarts and seed, as in `cluster_heads`. Agglomerative
+        and spectral clustering have no rule for new rows: every row then goes to the cluster with the nearest centroid.
     """
     _, predict = _fit(train, **settings)
     return predict(features.astype(float))
@@ -250,7 +239,7 @@ def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the silhouette of each head, [head], -1 to 1 (Rousseeuw 1987).
 
     features: [head, column]. labels: [head] int, the cluster of each head. The silhouette is 0 for a head alone in its
-    cluster, and NaN if all heads are in one cluster.
+        cluster, and NaN if all heads are in one cluster.
     """
     clusters = len(np.unique(labels))
     if clusters == 1:
@@ -266,9 +255,7 @@ def _fit(
 ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """Return (labels, predict): the cluster of each point, [point] int, and a function from points to clusters.
 
-    points: [point, column]. method: one of `names.METHODS` or `names.MIXTURES`, which may leave clusters without a
-        point.
-    k, scale, restarts, seed: as in `cluster_heads`. Raises `IndivisibleError` for fewer distinct points than clusters.
+    points: [point, column]. Arguments are those of `cluster_heads`. A cluster may be left without a point.
     """
     points = points.astype(float)
     distinct = len(np.unique(points, axis=0))
@@ -324,10 +311,7 @@ def cluster_groups(features: np.ndarray, labels: np.ndarray, k: int) -> Groups:
 
 
 def _errors(points: np.ndarray, labels: np.ndarray, k: int) -> Groups:
-    """Return the standard errors of near, special and far of the k centroids, [k] each, over the heads of each cluster.
-
-    points: [head, column] distance features. labels: [head] int, 0..k-1, the cluster of each head.
-    """
+    """Return the standard errors of near, special and far of the k centroids, [k] each, over the cluster's heads."""
     centroids, sizes = vars(cluster_groups(points, labels, k)), np.bincount(labels, minlength=k)
     errors = {}
     for name, shares in vars(attention_groups(points)).items():
@@ -360,31 +344,6 @@ COLUMNS = ("k", "smallest", "silhouette", *(f"{half}_{name}" for half in HALVES 
 _DIVISORS = {"clusters": (1, 5), "halves": (2, 25)}
 
 
-def measure_types(
-    features_by_sample: np.ndarray, labels: np.ndarray, *, seed: int, numbers_seed: int, **settings: Any
-) -> tuple[dict, pd.DataFrame]:
-    """Return (stability, numbers): how stable the types of heads are, and criteria of how many types there are.
-
-    features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, the cluster of each head.
-    seed: seed of the draws and fits of `measure_stability`. numbers_seed: seed of the draws and fits of
-        `compare_numbers`, the same for all partitions of the same features. settings: method, k, scale and restarts, as
-        in `compare_numbers`.
-    stability: the dictionary of `measure_stability`, with the further keys own_cluster (`own_cluster_share`), gaps
-        (`gaps.head_gaps`), chosen (`chosen_numbers`) and mixtures (the second result of `compare_numbers`).
-    numbers: the table of `compare_numbers`.
-    """
-    stability = measure_stability(features_by_sample, labels, seed=seed, **settings)
-    numbers, mixtures = compare_numbers(features_by_sample, seed=numbers_seed, **settings)
-    features = features_by_sample.mean(axis=0, dtype=float)
-    return {
-        **stability,
-        "own_cluster": own_cluster_share(features_by_sample, labels),
-        "gaps": head_gaps(features, derive_seed(numbers_seed, "gaps")),
-        "chosen": chosen_numbers(numbers),
-        "mixtures": mixtures,
-    }, numbers
-
-
 def compare_numbers(
     features_by_sample: np.ndarray,
     *,
@@ -397,22 +356,21 @@ def compare_numbers(
 ) -> tuple[pd.DataFrame, dict[str, float]]:
     """Return (table, rands): criteria of 2 to 8 clusters of heads, and how far mixtures agree with k-means.
 
-    features_by_sample: [sample, head, column] distance features.
-    method: of clustering, such as `kmeans`. k: number of clusters of the mixtures. scale: whether features are scaled
-        to zero mean and unit variance; silhouettes are then those of the scaled features.
+    features_by_sample: [sample, head, column] distance features. k: number of clusters of the mixtures.
+    scale: whether features are scaled to zero mean and unit variance; silhouettes are then those of the scaled
+        features.
     restarts: of k-means on all heads; other methods have a fifth, and fits to halves a half (k-means) or a 25th.
     models: clusterings of each kind of half, at least 2. seed: every draw and fit has a seed derived from this one.
 
-    table: a row for each number of clusters up to 8 that is below the number of different heads, with the columns
-        `COLUMNS`. k: the number of clusters. smallest: the number of heads in the smallest cluster. silhouette: the
-        mean over heads. chance: the percentage of heads to which two models would give the same cluster if each gave
-        every head a random cluster, with the clusters' sizes as probabilities. All further columns are values of
-        `measure_stability`; all rows are measured on the same halves. Halves of pairs are measured for k-means with 3
-        and 5 clusters alone, since fits to that many points take long. Values are NaN if the method cannot divide the
-        heads, or halves of them, into k clusters.
-    rands: {covariance of the mixture: adjusted Rand index of k clusters by k-means and k clusters by a Gaussian
-        mixture}. The index (Hubert and Arabie 1985) is 1 for the same clusters, about 0 for unrelated ones. Empty for
-        methods other than k-means and mixtures.
+    table: a row for each number of clusters `k` up to 8 that is below the number of different heads, with the columns
+        `COLUMNS`. smallest: the number of heads in the smallest cluster. silhouette: the mean over heads. chance: the
+        percentage of heads to which two models would give the same cluster if each gave every head a random cluster,
+        with the clusters' sizes as probabilities. All further columns are values of `measure_stability`, on the same
+        halves in every row. Halves of pairs are measured for k-means with 3 and 5 clusters alone, since fits to that
+        many points take long. Values are NaN if the method cannot divide the heads, or halves of them, into k clusters.
+    rands: {covariance of the mixture: adjusted Rand index (Hubert and Arabie 1985; 1 for the same clusters, about 0 for
+        unrelated ones) of k clusters by k-means and by a Gaussian mixture}. Empty for methods other than k-means and
+        mixtures.
     """
     features = features_by_sample.mean(axis=0, dtype=np.float64)
     bins, most = features.shape[1] - len(SELF_AND_SPECIAL), len(np.unique(features, axis=0)) - 1
@@ -428,15 +386,20 @@ def compare_numbers(
     def row(k: int) -> dict[str, float]:
         if (clustered := clustering(method, k)) is None:
             return {}
-        settings = {"scale": scale, "restarts": _restarts("halves", method, restarts), "models": models, "seed": seed}
-        stability = _stability(features_by_sample, clustered.labels, method=method, k=k, **settings)
         sizes = np.bincount(clustered.labels)
-        return {
+        criteria = {
             "smallest": sizes.min(),
             "silhouette": clustered.silhouette.mean(),
             "chance": 100 * float(((sizes / sizes.sum()) ** 2).sum()),
-            **stability,
         }
+        settings = {"scale": scale, "restarts": _restarts("halves", method, restarts), "models": models, "seed": seed}
+        settings |= {"method": method, "k": k, "pairs": method == "kmeans" and k in PAIR_COUNTS}
+        try:
+            stability = measure_stability(features_by_sample, clustered.labels, **settings)
+        except IndivisibleError:  # Half of the heads are too few.
+            return criteria
+        halves = {f"{half}_{name}": stability[half][name] for half in HALVES if stability[half] for name in _SHOWN}
+        return criteria | halves
 
     with one_thread(), warnings.catch_warnings():
         # Graphs in several parts and fits that did not converge: their effect on the result is what is measured here.
@@ -454,7 +417,7 @@ def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
 
     table: criteria by number of clusters, as `compare_numbers` returns it.
     The criterion silhouette chooses the largest silhouette. The criteria heads and samples choose the largest kappa
-    over halves of heads and of samples. Kappa is the pairwise agreement corrected for chance (Cohen 1960); uncorrected
+    over halves of heads and of samples: pairwise agreement corrected for chance (Cohen 1960), since uncorrected
     agreement rises as clusters get fewer. Among equal values the largest number of clusters is chosen.
     """
     by_k = table.set_index("k").sort_index(ascending=False)
@@ -462,15 +425,6 @@ def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
     kappa = beyond_chance.div(100 - by_k["chance"], axis=0)
     criteria = {"silhouette": by_k["silhouette"]} | {half: kappa[f"{half}_pairwise"] for half in ("heads", "samples")}
     return {name: int(known.idxmax()) if len(known := values.dropna()) else None for name, values in criteria.items()}
-
-
-def _stability(features_by_sample: np.ndarray, labels: np.ndarray, *, method: str, k: int, **fits) -> dict[str, float]:
-    pairs = method == "kmeans" and k in PAIR_COUNTS
-    try:
-        stability = measure_stability(features_by_sample, labels, method=method, k=k, pairs=pairs, **fits)
-    except IndivisibleError:  # Half of the heads are too few.
-        return {}
-    return {f"{half}_{name}": stability[half][name] for half in HALVES if stability[half] for name in _SHOWN}
 
 
 def _restarts(purpose: str, method: str, restarts: int) -> int:
@@ -490,40 +444,52 @@ def measure_stability(
 ) -> dict:
     """Return how far clusterings of halves of heads, samples and pairs agree with the full one (von Luxburg 2010).
 
-    features_by_sample: [sample, head, column] distance features; read in blocks of samples. k: number of clusters.
+    features_by_sample: [sample, head, column] distance features; read in blocks of samples.
     labels: [head] int, 0..k-1, the clusters of the full fit. models: clusterings of each kind of half, at least 2.
-    seed: every half and every fit has its own seed, derived from this one. method: of clustering, such as `kmeans`.
+    seed: every half and every fit has its own seed, derived from this one.
     pairs: whether halves of the pairs of a head and a sample are clustered too, which takes far longer.
     settings: `scale` (whether features are scaled) and `restarts` (of each fit), as in `cluster_heads`.
 
     Returns {"models": models, "heads": {...}, "samples": {...}, "pairs": {...}, "profiles": ...}. Models of `heads` are
-    fitted on half of the heads. Models of `samples` are fitted on the head features of half of the samples. Models of
-    both kinds predict all heads from the features of all samples. Models of `pairs` are fitted on half of the pairs and
-    predict all pairs; `pairs` is None if it is not asked for, and for methods other than k-means and Gaussian mixtures.
-    Halves are rounded down. Clusters are matched to those of the full fit, which for pairs is a fit to all pairs. The
-    values are percentages:
-      all_agree: heads (or pairs) to which all models give the same cluster. Guan et al. 2020, section 4, report this
-        "proportion of input samples", but not whether heads, samples or pairs of both are meant; hence all three;
-      pairwise: heads (or pairs) to which two models give the same cluster, mean over all pairs of models;
-      by_head: [head], models that give the head (or its pairs, on average) the cluster of the full fit.
-    profiles: near, special and far (shares of attention) of each cluster, for each half of the samples
-        (`cluster_halves`).
+    fitted on half of the heads, models of `samples` on the head features of half of the samples; both predict all heads
+    from the features of all samples. Models of `pairs` are fitted on half of the pairs and predict all pairs; `pairs`
+    is None if not asked for, and for methods other than k-means and Gaussian mixtures. Halves are rounded down.
+    Clusters are matched to those of the full fit, which for pairs is a fit to all pairs. The values are those of
+    `agreement`, in percent of heads or pairs; Guan et al. 2020, section 4, report `all_agree` as a "proportion of input
+    samples", without saying whether heads, samples or pairs of both are meant; hence all three. profiles: see
+    `cluster_halves`.
     Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.
     """
     settings |= {"method": method, "k": k}
-    features, heads = features_by_sample.mean(axis=0, dtype=float), features_by_sample.shape[1]
+    features = features_by_sample.mean(axis=0, dtype=float)
+    by_heads = _by_halves(features, labels, "heads", models, seed, **settings)
     by_samples, profiles = cluster_halves(features_by_sample, labels, models=models, seed=seed, **settings)
-    by_heads = [
-        _cluster(features[half], features, labels, derive_seed(seed, "heads", "fit", model), **settings)
-        for model, half in enumerate(_draw_halves(heads, models, seed, "heads"))
-    ]
+    of_pairs = None
+    if pairs and method in PAIR_METHODS:
+        points = _pairs(features_by_sample)
+        full = fit_and_predict(points, points, seed=derive_seed(seed, "pairs", "full"), **settings)
+        of_pairs = agreement(_by_halves(points, full, "pairs", models, seed, **settings), full)
+        of_pairs["by_head"] = np.reshape(of_pairs["by_head"], (-1, len(labels))).mean(axis=0).tolist()
     return {
         "models": models,
-        "heads": agreement(np.stack(by_heads), labels),
+        "heads": agreement(by_heads, labels),
         "samples": agreement(np.stack(by_samples), labels),
-        "pairs": _pair_agreement(features_by_sample, models, seed, **settings) if pairs else None,
+        "pairs": of_pairs,
         "profiles": profiles,
     }
+
+
+def _by_halves(
+    points: np.ndarray, labels: np.ndarray, kind: str, models: int, seed: int, **settings: Any
+) -> np.ndarray:
+    """Return the cluster of each point, [model, point] int, by models fitted to random halves of the points."""
+    halves = enumerate(_draw_halves(len(points), models, seed, kind))
+    return np.stack(
+        [
+            _cluster(points[half], points, labels, derive_seed(seed, kind, "fit", model), **settings)
+            for model, half in halves
+        ]
+    )
 
 
 def cluster_halves(
@@ -532,8 +498,8 @@ def cluster_halves(
     """Return (clusters, profiles) of heads clustered on random halves of the samples, an entry for each half.
 
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
-    models: the number of halves. seed: gives the seeds of halves and fits. k: number of clusters. settings: `method`,
-        `scale` and `restarts`, as in `cluster_heads`.
+    models: the number of halves. seed: gives the seeds of halves and fits. settings: `method`, `scale` and `restarts`,
+        as in `cluster_heads`.
     clusters: for each half the cluster of each head, [head] int, matched to `labels`. profiles: for each half {"near",
         "special", "far": the share of attention of each cluster in this half}.
     Raises `InputError` for fewer than two samples.
@@ -582,9 +548,8 @@ def agreement(predicted: np.ndarray, labels: np.ndarray) -> dict:
     """Return how far several clusterings of heads agree, in percent, with the keys all_agree, pairwise and by_head.
 
     predicted: [model, head] the cluster that each model gives each head. labels: [head] the clusters of the full fit.
-    all_agree: the share of heads to which all models give the same cluster. pairwise: the share of heads to which two
-        models give the same cluster, mean over pairs of models. by_head: for each head, the share of models that give
-        it the cluster of the full fit.
+    all_agree: heads to which all models give the same cluster. pairwise: heads to which two models give the same
+        cluster, mean over pairs of models. by_head: for each head, the models that give it the cluster of the full fit.
     """
     pairs = [(one == other).mean() for one, other in combinations(predicted, 2)]
     return {
@@ -592,25 +557,6 @@ def agreement(predicted: np.ndarray, labels: np.ndarray) -> dict:
         "pairwise": 100 * float(np.mean(pairs)),
         "by_head": (100 * (predicted == labels).mean(axis=0)).tolist(),
     }
-
-
-def _pair_agreement(
-    features_by_sample: np.ndarray, models: int, seed: int, *, method: str, k: int, **settings: Any
-) -> dict | None:
-    if method not in PAIR_METHODS:
-        return None
-    heads = features_by_sample.shape[1]
-    pairs = _pairs(features_by_sample)
-
-    def predict(train: np.ndarray, *parts: str | int) -> np.ndarray:
-        return fit_and_predict(train, pairs, method=method, k=k, seed=derive_seed(seed, "pairs", *parts), **settings)
-
-    labels = predict(pairs, "full")
-    halves = _draw_halves(len(pairs), models, seed, "pairs")
-    fitted = (predict(pairs[half], "fit", model) for model, half in enumerate(halves))
-    agreed = agreement(np.stack([match_labels(predicted, labels, k) for predicted in fitted]), labels)
-    by_head = np.reshape(agreed["by_head"], (-1, heads)).mean(axis=0)
-    return {**agreed, "by_head": by_head.tolist()}
 
 
 def _pairs(features_by_sample: np.ndarray) -> np.ndarray:
@@ -652,9 +598,8 @@ def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, 
 def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.DataFrame:
     """Return a table of each head's place in two dimensions (t-SNE, van der Maaten and Hinton 2008).
 
-    features: [layer * head, column] distance features. shape: (layers, heads of a layer). seed: 0 to 2**32 - 1.
-    The columns are layer, head (both from 0), x and y, without unit. Neighbours stay neighbours; distances between
-    groups mean nothing.
+    features: [layer * head, column] distance features. shape: (layers, heads of a layer). The columns are layer, head
+        (both from 0), x and y, without unit. Neighbours stay neighbours; distances between groups mean nothing.
     """
     perplexity = min(30.0, (len(features) - 1) / 3)
     with one_thread():
@@ -668,8 +613,8 @@ def match_clusters(partition: Partition, parent_partition: Partition) -> dict[st
 
     partition, parent_partition: the types of the model, and of the model from which it was fine-tuned (its parent).
     The matching is one-to-one, and most heads keep their cluster under it, whatever clusters are called (Kuhn 1955, the
-    Hungarian method). Among equal matchings, the one that pairs most clusters of equal name is chosen. Two matched
-    clusters without a common head are left out. Raises `InputError` if the models differ in layers or heads.
+    Hungarian method). Matched clusters without a common head are left out. Raises `InputError` if the models differ in
+    layers or heads.
     """
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
@@ -691,24 +636,19 @@ def most_together(together: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def matched_clusters(partition: Partition, parent_partition: Partition) -> np.ndarray:
-    """Return which heads keep their cluster of the parent model: [layer, head] bool.
-
-    partition, parent_partition: the types of a model, and of the model from which it was fine-tuned. A head keeps its
-    cluster if `match_clusters` matches its cluster in the model with its cluster in the parent.
-    """
+    """Return which heads keep their cluster of the parent model, [layer, head] bool, by `match_clusters`."""
     match = match_clusters(partition, parent_partition)
     partner = [match.get(name) for name in partition.type_of.reshape(-1)]
     return np.array(partner, dtype=object).reshape(partition.shape) == parent_partition.type_of
 
 
 def compare_partitions(partition: Partition, parent_partition: Partition) -> dict[str, float]:
-    """Return how alike a model and its parent divide heads: same_type, same_cluster and adjusted_rand.
+    """Return how alike a model and its parent, from which it was fine-tuned, divide heads into types.
 
-    partition, parent_partition: the types of a model, and of the model from which it was fine-tuned.
-    same_type: the percentage of heads whose type has the same name in both. same_cluster: the percentage of heads that
-    keep their cluster (`matched_clusters`); some do by chance. adjusted_rand: the adjusted Rand index (Hubert and
-    Arabie 1985), 1 for equal divisions whatever the types' names, 0 on average for chance. Raises `InputError` if the
-    models differ in layers or heads.
+    The keys are same_type, the percentage of heads whose type has the same name in both; same_cluster, the percentage
+    of heads that keep their cluster (`matched_clusters`), as some do by chance; and adjusted_rand, the adjusted Rand
+    index (Hubert and Arabie 1985), 1 for equal divisions whatever the types' names, 0 on average for chance. Raises
+    `InputError` if the models differ in layers or heads.
     """
     kept = matched_clusters(partition, parent_partition)
     ours, theirs = partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1)
@@ -728,10 +668,17 @@ def check_shapes(partition: Partition, parent_partition: Partition) -> None:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    read, stability_seeds = spec.pop("features"), spec.pop("stability")
+    read, seeds = spec.pop("features"), spec.pop("stability")
     features, shape = read_head_features(inputs.features, **read)
     clustering, distance = cluster_heads(features, **spec), read_distance(inputs.features, **read)
-    stability, numbers = measure_types(distance, clustering.labels, **{**spec, **stability_seeds})
+    stability = measure_stability(distance, clustering.labels, **{**spec, "seed": seeds["seed"]})
+    numbers, mixtures = compare_numbers(distance, **{**spec, "seed": seeds["numbers_seed"]})
+    stability |= {
+        "own_cluster": own_cluster_share(distance, clustering.labels),
+        "gaps": head_gaps(distance.mean(axis=0, dtype=float), derive_seed(seeds["numbers_seed"], "gaps")),
+        "chosen": chosen_numbers(numbers),
+        "mixtures": mixtures,
+    }
     clustering = clustering.named_again(stability["profiles"])
     warn(provenance, filter(None, clustering.naming.doubts))
     write_json(outputs.naming, {**clustering.naming.as_dict(), "provenance": provenance})

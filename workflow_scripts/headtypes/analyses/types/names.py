@@ -14,6 +14,6 @@ MIXTURES = {"gmm": "diag", "gmm-spherical": "spherical", "gmm-tied": "tied", "gm
 def type_names(k: int) -> tuple[str, ...]:
     """Return the names of k types: the four of Guan et al. (2020) for k = 4, else `type-1`, `type-2`, ...
 
-    The number in a name is the type's rank by attention to special tokens, the least first.
+    Numbers rise with attention to special tokens.
     """
     return TYPES if k == len(TYPES) else tuple(f"type-{number}" for number in range(1, k + 1))

@@ -29,10 +29,9 @@ _read_table = table_reader(_OTHERWISE, _KINDS)
 class Partition:
     """A division of all heads of a model into types.
 
-    table: one row for each head, by layer and head (both from 0), with the columns `COLUMNS`:
-      cluster: number of the head's cluster. type: name of the head's type. silhouette: NaN if the partition has one
-        type.
-      near, special, far: shares of the head's attention. doubtful: whether the name of the head's type is doubtful
+    table: one row for each head, by layer and head (both from 0), with the columns `COLUMNS`: the number of the head's
+        cluster and the name of its type; its silhouette, NaN if the partition has one type; near, special and far,
+        shares of the head's attention; and doubtful, whether the name of its type is doubtful
         (`clustering.name_types`).
     """
 
@@ -62,10 +61,9 @@ class Partition:
 
 
 def order_types(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the distinct type names in the order of all tables.
+    """Return the distinct type names in the order of all tables: those of Guan et al. (2020), then by alphabet.
 
-    The four types of Guan et al. (2020) come first. All further names follow alphabetically, with numbers inside of
-    names by value: `type-2` before `type-10`.
+    Numbers inside of names count by value: `type-2` before `type-10`.
     """
 
     def rank(name: str) -> tuple:
@@ -99,7 +97,6 @@ def write_partition(path: StrPath, partition: Partition) -> None:
 
 
 def read_partition(path: StrPath) -> Partition:
-    """Return the partition in a CSV file of `write_partition`. Raises `InputError` that names a damaged file."""
     table = _read_table(path).sort_values(["layer", "head"], ignore_index=True)
     partition, heads = Partition(table[COLUMNS]), table[["layer", "head"]].to_numpy().tolist()
     with undamaged(path, _OTHERWISE):
@@ -111,9 +108,9 @@ def read_partition(path: StrPath) -> Partition:
 def read_types(path: StrPath, shape: tuple[int, int]) -> np.ndarray:
     """Return the type of each head, [layer, head] object, from a user's CSV file with the columns layer, head and type.
 
-    shape: (layers, heads of a layer) of the model. Layers and heads in the file are counted from 0. Rows are in any
-    order, and other columns are ignored. Raises `InputError` that names the file and the line or head if a head is
-    missing, listed twice or not of this model.
+    shape: (layers, heads of a layer) of the model. Layers and heads in the file are counted from 0, in any order; other
+        columns are ignored. Raises `InputError` that names the file and the line or head if a head is missing, listed
+        twice or not of this model.
     """
     try:
         # With blank lines, so that lines are counted as an editor does.

@@ -32,8 +32,7 @@ class TypeStyle:
 def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
     """Return {type: its style}, in the order of `order_types`.
 
-    The types of Guan et al. (2020) and `type-1`, `type-2`, ... look the same in every figure. Other types get their
-    look by their position among `types`.
+    The types of Guan et al. (2020) and `type-1`, `type-2`, ... look the same in every figure; others go by position.
     """
     styles = {}
     for index, name in enumerate(order_types(types)):

@@ -144,7 +144,7 @@ def number_answer(k: int, chosen: Sequence[int | None]) -> str:
 def types_card(partition: Partition, stability: dict | None, files: Sequence[str]) -> Card:
     """Return the card that says whether there are types.
 
-    stability: the result of `measure_types`; None for a partition that no clustering made.
+    stability: the content of the partition's file of stability; None for a partition that no clustering made.
     files: paths of results that decide, relative to the page.
     """
     question = "Are there types?"
