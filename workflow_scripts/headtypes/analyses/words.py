@@ -34,7 +34,8 @@ def encode_words(tokenizer, words: Sequence[str]) -> tuple[list[int], list[int]]
     tokenizer has no subword has no token.
     """
     # Each word on its own, as text: some tokenizers refuse words that are already split.
-    mark = " " if _needs_space(tokenizer) else ""
+    text, *alone = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in ("a b", "a", "b"))
+    mark = "" if text == [subword for word in alone for subword in word] else " "
     subwords = tokenizer([mark + word for word in words], add_special_tokens=False, truncation=False, padding=False)
     before, behind = special_tokens(tokenizer)
     input_ids = [*before, *(subword for word in subwords["input_ids"] for subword in word), *behind]
@@ -48,11 +49,6 @@ def special_tokens(tokenizer) -> tuple[list[int], list[int]]:
     text = tokenizer("a", add_special_tokens=False, truncation=False, padding=False)["input_ids"]
     before = next(start for start in range(len(with_ends)) if with_ends[start : start + len(text)] == text)
     return with_ends[:before], with_ends[before + len(text) :]
-
-
-def _needs_space(tokenizer) -> bool:
-    text, *alone = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in ("a b", "a", "b"))
-    return text != [subword for word in alone for subword in word]
 
 
 class EncodedWords(NamedTuple):
@@ -101,11 +97,6 @@ def encode_sentences(
         word_of_token,
         left_out,
     )
-
-
-def part_of(encoded: EncodedWords, start: int, stop: int) -> EncodedWords:
-    part = encoded.encoded.selected(range(start, stop))
-    return EncodedWords(encoded.kept[start:stop], part, encoded.word_of_token[start:stop], {})
 
 
 @dataclass(frozen=True)

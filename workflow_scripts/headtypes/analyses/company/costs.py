@@ -111,20 +111,10 @@ def set_means(company: Company, metric: str) -> np.ndarray:
 def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
     """Return (table, fit): the cost of each head, and how far costs explain the losses of sets of heads.
 
-    seed: of permutations.
-    table: a row for each head, with the columns
-      layer, head: from 0. away: number of sets that lack the head.
-      cost: nats of the loss (of a token, for texts). standard_error: of the cost, over sets. low, high: the cost's 95 %
-          interval over questions or, if these are known, articles.
-      p: two-sided p-value, over sets, of the hypothesis that the cost is zero. p_holm: p corrected for all heads.
-      cost_{metric}, cost_{metric}_error: cost in each other metric, in points, and its standard error.
-    fit: a dictionary with the keys
-      sets: number of sets. units: number of questions. away: mean number of heads that a set lacks. penalty: the
-          penalty of ridge; 0 for least squares.
-      whole, set_cost: {metric: the score with all heads} and {metric: the mean loss of a set}. r2, held_out: {metric:
-          the adjusted R2} and {metric: the R2 of sets that are not fitted}. halves: {metric: the correlation of the
-          costs from one half of the sets with the costs from the other half}.
-      half: number of heads, the costliest first, that explain half of what costs explain. pair: see `largest_pair`.
+    table: a row for each head, layer by layer, with the columns of `results/company/{model}/{task}.csv` that are about
+        costs (docs/lookup/outputs.md): in nats of the loss and, for other metrics, in points.
+    fit: the dictionary of `results/company/{model}/{task}.json`: the numbers of sets and units (questions), the mean
+        number of heads `away`, and how far costs add up. seed: of the permutations of `largest_pair`.
     """
     sets, *shape = company.away.shape
     away = company.away.reshape(sets, -1).astype(float)
@@ -234,10 +224,9 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
     """Return a table that compares labels of heads, such as types, and numbers of heads with the costs; a row for each.
 
     costs: [layer, head]. families: {family: {label: [layer, head]}}, of booleans (heads that have the label) or numbers
-        (NaN for none).
-    The columns are family, label, heads (number of heads with the label or a number), statistic and p.
-    statistic: for a label, how much more its heads cost than all heads of their layer, on average; for a number, the
-        rank correlation with costs within layers.
+        (NaN for none). The columns are family, label, heads (number of heads with the label or a number), statistic
+        (for a label, how much more its heads cost than all heads of their layer, on average; for a number, the rank
+        correlation with costs within layers) and p.
     p: two-sided, for all labels of a family at once (Westfall and Young 1993): the share of permutations of heads
         within layers in which the family's largest statistic, in standard deviations under permutation, is at least the
         given one.

@@ -15,13 +15,12 @@ from headtypes.core.table_files import table_reader
 
 @dataclass(frozen=True)
 class Company:
-    """The scores of each unit (a question, pair or document) without sets of heads, and with all heads.
+    """The scores of each unit (a question, pair or document) without sets of heads, and with all heads (`whole`).
 
-    away: [set, layer, head] which heads a set lacks.
-    metrics: names of the scores: `loss`, the cross entropy of the right answer in nats, and names of `METRICS`.
-    scores, whole: scores without each set, and with all heads. sizes: tokens over which scores are sums; 1 for units
-        other than documents. articles: names of the units' articles, empty if none are known.
-    made: JSON that identifies settings, code and input files of the scores, all but the number of sets.
+    away: which heads a set lacks. metrics: names of the scores: `loss`, the cross entropy of the right answer in nats,
+        and names of `METRICS`. sizes: tokens over which scores are sums; 1 for units other than documents. articles:
+        names of the units' articles, empty if none are known. made: JSON that identifies settings, code and input files
+        of the scores, all but the number of sets.
     """
 
     away: Bool[np.ndarray, "set layer head"]

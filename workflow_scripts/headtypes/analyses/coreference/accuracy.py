@@ -186,10 +186,10 @@ read_coreference = table_reader("holds no accuracies at antecedents", dict.fromk
 
 @dataclass(frozen=True)
 class MentionSums:
-    """The sums of scores over each document's mentions, for each row of its table but those of single heads.
+    """The sums of scores over each document's mentions, for each row of the table of coreference but single heads.
 
     right: [document, row] the sum of the scores of a document's mentions; a score is 1 for an antecedent that is found,
-        0 for one that is missed, or a probability for `chance`. mentions: [document, row] the number of these mentions.
+        0 for one that is missed, or a probability for `chance`. mentions: the number of these mentions.
     """
 
     system: Annotated[list[str], Stored(dimension="row")]
@@ -221,18 +221,14 @@ def measure_coreference(
 
     sums: the sums over documents from which the table's intervals are made. The table's columns are:
       system: `head`, every head; `best_head`, the best on all types together; `best_head_of_type`, on one type alone;
-          the baselines `nearest`, `head_match`, `rules` and `chance`; and `nearest_other`, the nearest mention before
-          or behind.
-      candidates: the words among which a head's guess is taken: `words`, `words_before` or `mentions`; for baselines
-          `mentions`.
-      type: `all`, or a type of mention: `pronoun`, `proper` or `nominal`.
+          `nearest`, `head_match`, `rules`, `chance` and `nearest_other` (before or behind), baselines.
+      candidates: the words among which a head's guess is taken: `words`, `words_before` or `mentions`. type: `all`,
+          `pronoun`, `proper` or `nominal` mentions.
       chosen: `documents` if the best head is chosen and scored on all documents, as in the paper; `halves` if the head
           for documents of even index is chosen on documents of odd index, and the reverse. Empty if nothing is chosen.
-      layer, head: from 0; empty for baselines, and if halves choose differently.
-      mentions, documents: how many mentions are scored, and the number of their documents.
+      layer, head: from 0; empty for baselines, and if halves choose differently. mentions, documents: numbers of these.
       accuracy, low, high: in percent, with the interval over documents; a single head has no interval.
-      above_{baseline}: the best head's accuracy minus the baseline's, in points, for `nearest`, `head_match` and
-          `rules`; with the ending _low or _high, an end of the difference's interval.
+      above_{baseline}, ..._low, ..._high: the best head's accuracy minus the baseline's, in points, for `BASELINES`.
     Raises `InputError` if the guesses are not of these documents.
     """
     rows, baselines, document = _rows(documents, guesses)
@@ -248,7 +244,8 @@ def measure_coreference(
     named = np.array([row.system != "head" for row in rows])
     best = np.array([row.system.startswith("best_head") for row in rows])
     by_mention = {"accuracy": scores} | {f"above_{name}": scores - baselines[name][:, None] for name in BASELINES}
-    sums_of = {name: _by_document(values, document) for name, values in by_mention.items()}
+    of_documents = {name: pd.DataFrame(values).groupby(document) for name, values in by_mention.items()}
+    sums_of = {name: (of.sum().to_numpy(), of.count().to_numpy(float)) for name, of in of_documents.items()}
     for name, (sums, sizes) in sums_of.items():
         with_interval = named if name == "accuracy" else best
         shown = np.ones(len(rows), bool) if name == "accuracy" else best
@@ -348,18 +345,6 @@ def _best(right: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row:
             scores[scored] = right[scored, number]
             best.append(heads[number])
     return _Row(*names, best[0] if len(set(best)) == 1 else _NOWHERE, scores)
-
-
-def _by_document(values: np.ndarray, document: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (sums, numbers), [document, row] each: the sum and the number of the scores of a document's mentions.
-
-    values: [mention, row] scores, NaN for no score. document: [mention] the index of the mention's document.
-    """
-    names, unit = np.unique(document, return_inverse=True)
-    sums, sizes = np.zeros((2, len(names), values.shape[1]))
-    np.add.at(sums, unit, np.nan_to_num(values))
-    np.add.at(sizes, unit, ~np.isnan(values))
-    return sums, sizes
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -42,12 +42,13 @@ class AntecedentReducer(WordReducer):
         counts = [len(self._anaphors[index]) for index in batch.samples]
         self._guess = [torch.full((count, *shape), -1, device=batch.device) for count in counts]
         self._candidates = [
-            [
-                _candidates(anaphor, max(self._word_of_token[index]) + 1).to(batch.device)
-                for anaphor in self._anaphors[index]
-            ]
-            for index in batch.samples
+            [self._candidates_of(anaphor, index) for anaphor in self._anaphors[index]] for index in batch.samples
         ]
+
+    def _candidates_of(self, anaphor: Anaphor, sample: int) -> torch.Tensor:
+        index = torch.arange(max(self._word_of_token[sample]) + 1)
+        before, mentions = index < anaphor.mention.head, torch.isin(index, torch.tensor(anaphor.candidate_heads))
+        return torch.stack([index != anaphor.mention.head, before, mentions]).to(self.batch.device)
 
     def add_words(self, rows: WordRows) -> None:
         guess = self._guess[rows.sample]
@@ -106,11 +107,6 @@ def extract_antecedents(
         ),
         guess=np.concatenate(guesses),
     )
-
-
-def _candidates(anaphor: Anaphor, words: int) -> torch.Tensor:
-    index, head = torch.arange(words), anaphor.mention.head
-    return torch.stack([index != head, index < head, torch.isin(index, torch.tensor(anaphor.candidate_heads))])
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -67,7 +67,8 @@ def _largest(phrase: _Phrase, start: int, stop: int) -> Iterator[_Phrase]:
 
 def _head_child(children: Sequence[_Phrase]) -> _Phrase:
     def first(order: Sequence[_Phrase], *labels: str) -> _Phrase | None:
-        return next((child for child in order if _category(child.label) in labels), None)
+        # A category such as NP-SBJ is NP; `-LRB-` is one.
+        return next((child for child in order if re.match("-.*|[^-=]*", child.label)[0] in labels), None)
 
     from_right = children[::-1]
     if children[-1].label == "POS":
@@ -80,10 +81,6 @@ def _head_child(children: Sequence[_Phrase]) -> _Phrase:
         or first(from_right, "JJ", "JJS", "RB", "QP")
         or children[-1]
     )
-
-
-def _category(label: str) -> str:
-    return label if label.startswith("-") else re.split("[-=]", label)[0]
 
 
 # Where neither a tree nor a parse tells the head word, it stands before the first of these.

@@ -22,7 +22,7 @@ from tqdm import tqdm
 from transformers import PreTrainedModel
 
 from headtypes.analyses.relations.guesses import counted_words
-from headtypes.analyses.words import EncodedWords, WordMaps, encode_sentences, part_of
+from headtypes.analyses.words import EncodedWords, WordMaps, encode_sentences
 from headtypes.attention.one_pass import ModelOnTask, read_attention
 from headtypes.core.errors import InputError
 from headtypes.core.files import derive_seed, write_json
@@ -168,9 +168,8 @@ def maps_in_both_directions(
     sizes = np.array([4 * heads * (max(words) + 3) ** 2 for words in encoded.word_of_token])
     starts = np.flatnonzero(np.diff(np.cumsum(sizes) // _HELD, prepend=-1))
     for start, stop in zip(starts, [*starts[1:], len(sizes)], strict=True):
-        part = part_of(encoded, start, stop)
-        readers = [WordMaps(part.word_of_token)]
-        (maps_of_part,) = read_attention(model, part.encoded, readers, batch_tokens=batch_tokens, what=what, bar=bar)
+        part, readers = encoded.encoded.selected(range(start, stop)), [WordMaps(encoded.word_of_token[start:stop])]
+        (maps_of_part,) = read_attention(model, part, readers, batch_tokens=batch_tokens, what=what, bar=bar)
         for maps in maps_of_part:
             flat = torch.from_numpy(maps).flatten(0, 1)
             yield torch.cat([flat, flat.transpose(1, 2)])

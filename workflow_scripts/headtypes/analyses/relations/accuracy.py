@@ -241,24 +241,10 @@ class BestHeads:
     """The best attention head for each dependency relation, and its scores in each sentence that is scored.
 
     A fold is a choice of heads on some sentences and the scores of these heads on other, or the same, sentences. With
-    two folds, each half of the sentences is scored with the choice of the other half.
-
-    annotation, relation: names of the relations with words to choose by and words to score in every fold.
-    chosen: [relation, fold, 6] the values of `CHOSEN`: layer, head and direction of the best head, layer and head of
-        the best one in the other direction, and the best offset. Directions and offsets are indices in `DIRECTIONS` and
-        `OFFSETS`; -1 stands for no head.
-    right: [sentence, relation, 5] sums over the words of a sentence: 1 for a word whose syntactic head is found by the
-        best head, the best head of the other direction, and the best offset; then differences (`QUANTITIES`). NaN
-        without a head. words: [sentence, relation] the number of these words.
-    visible: [relation] the number of words whose syntactic head the best head can see.
-    to_sep: [sentence, relation, 4] sums of the best head's attention to [SEP] over four groups of words (`GROUPS`), and
-        to_sep_words their numbers, without words that cannot see [SEP].
-    leads: [relation, fold, layer, head] accuracy of each head less the accuracy of the best offset, in points, on the
-        sentences of the choice.
-    looks: [fold, layer, head] share of attention to [SEP] over all words of the sentences of the choice; NaN if no word
-        can see [SEP].
-    rises: [relation, fold, layer, head] share of attention to [SEP] of words that do not call for the head less the
-        share of words that do, in the scored sentences.
+    two folds, each half of the sentences is scored with the choice of the other half. The fields are explained at
+    `results/relations/{model}/{task}.sums.h5` in docs/lookup/outputs.md; columns of `chosen` are `CHOSEN`, of `right`
+    `QUANTITIES`, of `to_sep` `GROUPS`. Relations have words to choose by and words to score in every fold. `right` is
+    NaN without a head, `looks` if no word can see [SEP].
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
@@ -453,25 +439,17 @@ def measure_relations(
     least: words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.
 
     Layers and heads count from 0; accuracies in tables are in percent.
-    heads: one row for each relation, part, layer, head and direction (`guesses.DIRECTIONS`), with the columns
-      annotation, relation: names. words: the number of guesses. accuracy: over all guesses. visible: the number of
-          guesses whose right answer the head can see. visible_accuracy: over these guesses. If the head can see none,
-          both accuracies are NaN: in a causal model, a guess at a later word is impossible and not wrong.
-    best: one row for each relation and way of choosing, with the columns
-      chosen, scored: the parts on which the head is chosen and scored: `file` and `file`, as in the paper; and `file`
-          and `test` or, without a test file, `halves`: each half of the sentences, of even or of odd index, is scored
-          with the choice of the other half.
-      words: the number of scored words. layer, head, direction, accuracy: of the best head. other_layer, other_head,
-          other_accuracy: of the best head in the other direction. visible, visible_accuracy: of the best head.
-      offset, offset_accuracy: by how many words the syntactic head follows the dependent at the best offset, and the
-          offset's accuracy. above_offset: accuracy minus offset_accuracy.
-      forward_above_backward: the best head from dependent to head minus the best from head to dependent.
-      to_sep, to_sep_others: the share of attention in the best head to [SEP] from words that call for the head, and
-          from all other words; NaN if none of these words can see [SEP].
-      {name}_low, {name}_high: intervals over sentences of the accuracies, differences and shares, but of
-          visible_accuracy.
-      left_out: a sentence on how many sentences of `file` no head reads, and why; empty if all are read.
-      If halves choose differently, layer, head, direction and offset are empty.
+    heads: one row for each relation, part, layer, head and direction (`guesses.DIRECTIONS`). visible: the number of
+        guesses whose right answer the head can see; visible_accuracy: over these guesses. If the head can see none,
+        both accuracies are NaN: in a causal model, a guess at a later word is impossible and not wrong.
+    best: one row for each relation and way of choosing. chosen, scored: the parts on which the head is chosen and
+        scored: `file` and `file`, as in the paper; and `file` and `test` or, without a test file, `halves`: each half
+        of the sentences, of even or of odd index, is scored with the choice of the other half. If halves choose
+        differently, layer, head, direction and offset are empty. Columns other_...: of the best head in the other
+        direction. offset: by how many words the syntactic head follows the dependent. forward_above_backward: the best
+        head from dependent to head minus the best from head to dependent. to_sep, to_sep_others: the share of attention
+        in the best head to [SEP] from words that call for the head, and from all other words. {name}_low, {name}_high:
+        intervals over sentences. left_out: a sentence on how many sentences of `file` no head reads, and why.
     sums: {scored: the best heads with the sums of each sentence}, `file` first, from which the intervals are made.
     """
     read = {name: Part(parts[name], arcs[name]) for name in arcs}

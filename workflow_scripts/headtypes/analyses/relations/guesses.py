@@ -18,13 +18,11 @@ DIRECTIONS = ("dependent_to_head", "head_to_dependent")
 class ArcGuesses:
     """The guess of every attention head at the syntactic head of each word, in the sentences that a model could read.
 
-    sentence: [sentence] indices of the read sentences in the treebank. length: [sentence] their numbers of words. Words
-        of all sentences stand one after the other.
-    guess: [word, layer, head, direction] 1 for the first word of the sentence, -1 for no guess.
-    visible: [word, layer, direction, 2] first and last word that each guess could be; causal and local layers hide some
-        words. -1 for none.
-    to_sep: [word, layer, head] share of each word's attention to the token that ends the input ([SEP]); NaN if the word
-        cannot see the token.
+    sentence, length: indices of the read sentences in the treebank, and their numbers of words. Words of all sentences
+        stand one after the other. guess: 1 for the first word of the sentence, -1 for no guess; the last dimension is
+        the direction (`DIRECTIONS`). visible: [word, layer, direction, 2] first and last word that each guess could be,
+        -1 for none; causal and local layers hide some words. to_sep: share of each word's attention to the token that
+        ends the input ([SEP]); NaN if the word cannot see the token.
     left_out: {reason: number of sentences not read}; the reason is too many tokens, or a word without a token.
     """
 

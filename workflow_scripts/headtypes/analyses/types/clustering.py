@@ -85,7 +85,10 @@ def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) ->
         return Naming(type_names(k), groups, errors, doubts=("",) * k, margin=None)
     _, chosen = linear_sum_assignment(_name_scores(groups), maximize=True)
     leads, over_heads = _leads(groups, chosen), np.zeros((3, k))
-    over_heads[2] = [_two_errors(groups, errors, cluster, name) for cluster, name in enumerate(chosen)]
+    for cluster, name in enumerate(chosen):
+        if group := _LARGEST_OF.get(TYPES[name]):
+            rival = np.where(np.arange(k) == cluster, -np.inf, getattr(groups, group)).argmax()
+            over_heads[2, cluster] = 2 * np.hypot(*getattr(errors, group)[[cluster, rival]])
     uncertain = np.max([over_heads, *(abs(_leads(half, chosen) - leads) for half in halves)], axis=0)
     return Naming(
         names=tuple(TYPES[name] for name in chosen),
@@ -122,14 +125,6 @@ def _leads(groups: Groups, chosen: np.ndarray) -> np.ndarray:
             values = getattr(groups, group)
             in_share[cluster] = values[cluster] - np.delete(values, cluster).max()
     return np.stack([in_assignment, own - best_other, in_share])
-
-
-def _two_errors(groups: Groups, errors: Groups, cluster: int, name: int) -> float:
-    if (group := _LARGEST_OF.get(TYPES[name])) is None:
-        return 0.0
-    values = getattr(groups, group).copy()
-    values[cluster] = -np.inf
-    return 2 * float(np.hypot(*getattr(errors, group)[[cluster, values.argmax()]]))
 
 
 def _doubt(cluster: int, name: int, groups: Groups, leads: np.ndarray, uncertain: np.ndarray) -> str:
@@ -365,9 +360,9 @@ def compare_numbers(
     table: a row for each number of clusters `k` up to 8 that is below the number of different heads, with the columns
         `COLUMNS`. smallest: the number of heads in the smallest cluster. silhouette: the mean over heads. chance: the
         percentage of heads to which two models would give the same cluster if each gave every head a random cluster,
-        with the clusters' sizes as probabilities. All further columns are values of `measure_stability`, on the same
-        halves in every row. Halves of pairs are measured for k-means with 3 and 5 clusters alone, since fits to that
-        many points take long. Values are NaN if the method cannot divide the heads, or halves of them, into k clusters.
+        with the clusters' sizes as probabilities. All further columns are values of `measure_stability`, NaN if the
+        method cannot divide halves into k clusters; those of pairs, which take long, are measured for k-means with 3
+        and 5 clusters alone.
     rands: {covariance of the mixture: adjusted Rand index (Hubert and Arabie 1985; 1 for the same clusters, about 0 for
         unrelated ones) of k clusters by k-means and by a Gaussian mixture}. Empty for methods other than k-means and
         mixtures.
@@ -450,14 +445,13 @@ def measure_stability(
     pairs: whether halves of the pairs of a head and a sample are clustered too, which takes far longer.
     settings: `scale` (whether features are scaled) and `restarts` (of each fit), as in `cluster_heads`.
 
-    Returns {"models": models, "heads": {...}, "samples": {...}, "pairs": {...}, "profiles": ...}. Models of `heads` are
-    fitted on half of the heads, models of `samples` on the head features of half of the samples; both predict all heads
-    from the features of all samples. Models of `pairs` are fitted on half of the pairs and predict all pairs; `pairs`
-    is None if not asked for, and for methods other than k-means and Gaussian mixtures. Halves are rounded down.
-    Clusters are matched to those of the full fit, which for pairs is a fit to all pairs. The values are those of
-    `agreement`, in percent of heads or pairs; Guan et al. 2020, section 4, report `all_agree` as a "proportion of input
-    samples", without saying whether heads, samples or pairs of both are meant; hence all three. profiles: see
-    `cluster_halves`.
+    The keys are models, profiles (see `cluster_halves`), heads, samples and pairs: values of `agreement`, in percent.
+        Models of `heads` are fitted on half of the heads, models of `samples` on the head features of half of the
+        samples; both predict all heads from the features of all samples. Models of `pairs` are fitted on half of the
+        pairs and predict all pairs; `pairs` is None if not asked for, and for methods other than k-means and Gaussian
+        mixtures. Halves are rounded down. Clusters are matched to those of the full fit, which for pairs is a fit to
+        all pairs. Guan et al. 2020, section 4, report `all_agree` as a "proportion of input samples", without saying
+        whether heads, samples or pairs of both are meant; hence all three.
     Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.
     """
     settings |= {"method": method, "k": k}

@@ -43,7 +43,11 @@ def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partitio
     _draw_numbers(silhouettes, halves, stability["chosen"], numbers.set_index("k"), len(partition.types))
     upper.legend(handles=_keys(), loc="outside upper center", ncols=6, handlelength=1.6, columnspacing=1.5)
     colours = [to_rgb(type_styles(partition.types)[name].colour) for name in partition.type_of.reshape(-1)]
-    _draw_line(line, stability["gaps"], colours)
+    line.set(title="heads along a line", xlabel="between two clusters", ylabel="percent of the heads")
+    if (gaps := stability["gaps"]) is not None:
+        order = np.argsort(gaps["position"])
+        percent = 100 * (1 + np.arange(len(order))) / len(order)
+        line.scatter(np.array(gaps["position"])[order], percent, s=5, c=np.array(colours)[order], lw=0)
     tiles = lower.subplots(rows, columns, squeeze=False).reshape(-1)
     for axes, half in zip(tiles, _COLOURS, strict=True):
         percent = np.reshape(stability[half]["by_head"], partition.shape)
@@ -54,14 +58,6 @@ def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partitio
     keys = type_patches(type_styles(partition.types), labels, hatched=False)
     lower.legend(handles=keys, loc="outside lower center", ncols=_COLUMNS)
     return figure
-
-
-def _draw_line(axes: Axes, gaps: dict | None, colours: list) -> None:
-    axes.set(title="heads along a line", xlabel="between two clusters", ylabel="percent of the heads")
-    if gaps is not None:
-        order = np.argsort(gaps["position"])
-        percent = 100 * (1 + np.arange(len(order))) / len(order)
-        axes.scatter(np.array(gaps["position"])[order], percent, s=5, c=np.array(colours)[order], lw=0)
 
 
 def _draw_numbers(silhouettes: Axes, halves: Axes, chosen: dict[str, int | None], by_k: pd.DataFrame, k: int) -> None:
