@@ -15,7 +15,6 @@ sys.path.insert(0, str(ROOT / "workflow_scripts"))
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_text
 from headtypes.pages.summary.page import caption_of
-from headtypes.papers.paper import shown_files
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.config.reading import mistakes_in
 from headtypes.planning.plan import Plan, plan_of_files
@@ -28,7 +27,7 @@ def figures(plan: Plan, folder: Path) -> int:
     """
     captions = []
     for figure in (figure for paper in PAPERS.values() for figure in paper.figures):
-        for key, png in shown_files(figure, plan).items():
+        for key, png in figure.files(plan).items():
             pdf = Path(png).with_suffix(".pdf")
             if pdf.exists():
                 folder.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from headtypes.core.files import canonical_json
+from headtypes.core.files import StrPath, canonical_json
 
 _HERE = Path(__file__).parent
 
@@ -18,21 +19,13 @@ _HERE = Path(__file__).parent
 def render(
     template: str, values: Mapping[str, Any], provenance: Mapping, *, styles: Iterable[str], scripts: Iterable[str]
 ) -> str:
-    """Return a page as HTML, in which everything that comes from data is escaped.
+    """Return a page as HTML, in which everything that comes from data is escaped, and only the given scripts may run.
 
-    template, styles, scripts: paths relative to this module.
-    values: values by name in the template, which also has the names that the function adds: style, script, their hashes
-        and the provenance.
-    The page's policy lets no script run but the given scripts.
+    template, styles, scripts: paths relative to this module; values: values by name in the template.
     """
     style, script = ("".join((_HERE / name).read_text("utf-8") for name in names) for names in (styles, scripts))
-    environment = Environment(
-        autoescape=True,
-        loader=FileSystemLoader(_HERE),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    blocks = {"trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(autoescape=True, loader=FileSystemLoader(_HERE), undefined=StrictUndefined, **blocks)
     page = environment.get_template(template).render(
         **values,
         style=Markup(style),
@@ -42,6 +35,12 @@ def render(
         provenance=canonical_json(dict(provenance)),
     )
     return page.lstrip()
+
+
+def relative(path: StrPath, folder: Path, suffix: str = "") -> str:
+    """Return a path relative to a folder, as a link; a `suffix` such as ".html" replaces the path's own."""
+    target = Path(path).with_suffix(suffix) if suffix else Path(path)
+    return Path(os.path.relpath(target, folder)).as_posix()
 
 
 def embedded(data: Mapping) -> Markup:

@@ -69,10 +69,8 @@ HOW_CLAIMS_ARE_JUDGED = (
 class Subject:
     """A model with one partition or one task, which is compared with a paper.
 
-    names: the cells that are the same in all rows, by column: model, partition or task, number of questions.
-    claims: the paper's claims that are judged on the model.
-    ours: the quantities that were measured.
-    theirs: the quantities that the paper published.
+    names: cells that are the same in all rows, by column: model, partition or task, number of questions.
+    ours, theirs: quantities that were measured, and that the paper published.
     value_rows: rows from `value_row`, each a published value next to ours.
     """
 
@@ -91,7 +89,6 @@ def comparison_table(
 ) -> pd.DataFrame:
     """Return a table of verdicts on claims, and of published values next to ours, one subject after the other.
 
-    columns: the columns of the table; a column without values is empty.
     repeats: by a common name, the models that differ in a random seed alone. Rows about all of these models together
         come last, and the `kind` of the rows ends in `TOGETHER`.
     tested: the bases of claims (keys of `BASES`) whose p-values are corrected for the number of claims.
@@ -112,8 +109,10 @@ def comparison_table(
     for name, models in (repeats or {}).items():
         alike: dict[tuple, list[_Judged]] = {}
         for one in judged:
-            if one.subject.names["model"] in models:
-                alike.setdefault(one.alike, []).append(one)
+            names = one.subject.names
+            if names["model"] in models:
+                data = names.get("partition"), names.get("task"), one.subject.claims[0].about
+                alike.setdefault(data, []).append(one)
         for several in (several for several in alike.values() if len(several) >= FEWEST):
             names = {**several[0].subject.names, "model": name}
             rows += [{**names, **row, "kind": row["kind"] + TOGETHER} for row in _rows_together(several)]
@@ -124,11 +123,6 @@ class _Judged(NamedTuple):
     subject: Subject
     verdicts: list[Verdict]
     figures: list[dict]
-
-    @property
-    def alike(self) -> tuple:
-        names = self.subject.names
-        return names.get("partition"), names.get("task"), self.subject.claims[0].about
 
 
 def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
@@ -167,18 +161,12 @@ def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float
 
 
 def subject_title(model: str, other: str) -> str:
-    """Return the heading of a page's section on a model.
-
-    other: the partition or task of the model; empty if the model has no task that the claims are about.
-    """
+    """Return the heading of a section on a model with a partition or task, or with nothing that claims are about."""
     return f"{model}, {other or 'what it does not read'}"
 
 
 def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the parts of a section in Markdown: verdicts, then values by their place in the paper.
-
-    rows: the rows of the comparison about one model with a partition or task.
-    """
+    """Yield the parts of a section in Markdown, from a subject's rows: verdicts, then values by place in the paper."""
     if "doubtful" in rows and rows["doubtful"].any():
         yield "Types in brackets have a doubtful name."
     yield from _claim_parts(rows[rows["kind"] == "claim"])
@@ -198,8 +186,7 @@ def comparison_page(
     """Return a page in Markdown: counts of verdicts, all claims, a section for each subject, and notes.
 
     table: the result of `comparison_table`.
-    keys: the columns of `table` that name a subject, such as model and task.
-    units: the columns with the number of inputs of a subject, such as `n_questions`.
+    keys, units: columns of `table` that name a subject, and columns with its number of inputs, such as `n_questions`.
     section: a function from a subject's rows to the parts of its section.
     """
     parts = [
@@ -251,18 +238,12 @@ def _claim_list(claims: Iterable[Claim]) -> str:
 
 
 def read_named(path: str, *columns: str) -> pd.DataFrame:
-    """Return the table in a CSV file, which has to have the column `model` and the given columns.
-
-    Raises `InputError` that names a damaged file.
-    """
+    """Return the table in a CSV file, or raise `InputError` if it lacks the column `model` or one of `columns`."""
     return read_csv(path, "is not such a table", ["model", *columns], rows=0, **NAMED)
 
 
 def tidy_table(subjects: Mapping[Key, Quantities], keys: list[str]) -> pd.DataFrame:
-    """Return one row for each quantity: the columns `keys`, then quantity, value, low, high (NaN if unknown).
-
-    subjects: by model and partition or task.
-    """
+    """Return a row for each quantity of each subject: the columns `keys`, then quantity, value, low, high."""
     rows = [
         [*subject, name, measured.value, measured.low, measured.high]
         for subject, quantities in subjects.items()
@@ -284,7 +265,8 @@ def _claim_parts(claims: pd.DataFrame) -> Iterator[str]:
         if not rows.empty:
             yield f"### Claims: {label}"
             shown = rows[["id", "verdict", "verdict_holm", "p", "p_holm", "reason", "remark"]]
-            shown = shown.assign(p=_shown_p(rows["p"]), p_holm=_shown_p(rows["p_holm"]))
+            written = {name: rows[name].map("{:.2g}".format).where(rows[name].notna(), "") for name in ("p", "p_holm")}
+            shown = shown.assign(**written)
             names = {"id": "", "verdict_holm": "corrected", "p_holm": "p, corrected", "reason": "what decides"}
             yield markdown_table(shown.rename(columns=names))
     others = claims[claims["verdict"] == NO_VERDICT]
@@ -292,10 +274,6 @@ def _claim_parts(claims: pd.DataFrame) -> Iterator[str]:
         yield "No verdict:"
         groups = others.groupby("reason", sort=False)["id"]
         yield "".join(f"- {reason}: {', '.join(ids)}.\n" for reason, ids in groups)
-
-
-def _shown_p(p: pd.Series) -> list[str]:
-    return ["" if math.isnan(value) else f"{value:.2g}" for value in p]
 
 
 def _value_parts(values: pd.DataFrame) -> Iterator[str]:
@@ -309,13 +287,11 @@ def _value_parts(values: pd.DataFrame) -> Iterator[str]:
 
 
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict on a claim about most trainings, from verdicts on the claim in models that differ in a seed.
+    """Return the verdict on a claim about most trainings, from its verdicts in models that differ in a seed.
 
-    verdicts: one for each model. Models without a verdict are left out; fewer than five other models give no verdict.
-
-    The claim holds if it holds in each of n models, fails if it fails in each model, and is open otherwise. Findings of
-    the verdict are means over the models, which decide nothing. There are no findings if models were asked for
-    different quantities.
+    The claim holds if it holds in each of n models, fails if it fails in each model, and is open otherwise. Models
+    without a verdict are left out; fewer than five others give no verdict. Findings are means over the models, which
+    decide nothing, and are missing if models were asked for different quantities.
 
     A claim that is true of no more than half of all trainings is true of all n models with a probability of at most
     2^-n. If the claim is false of one model, the claim holds wrongly in that model with a probability of p / 2,
@@ -338,9 +314,7 @@ def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def mean_over_models(several: Sequence[Measured]) -> Measured:
-    """Return the mean of one quantity over models, with a 95 % interval for other seeds and other inputs.
-
-    several: the quantity in each of at least two models, with or without an interval over inputs.
+    """Return the mean of one quantity over at least two models, with a 95 % interval for other seeds and other inputs.
 
     The variance of the mean is the variance between models, divided by their number, plus the mean variance over inputs
     from the intervals. Models answer the same questions, so the variance over inputs does not average out. Scatter by

@@ -3,8 +3,10 @@
 Planning reads these modules at every start, so they load little, and their methods import what they need.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
@@ -23,14 +25,13 @@ if TYPE_CHECKING:
 
 # Results of the papers, with which a reader begins.
 to_read_first = partial(Result, section="To read first")
-# Files by their keys, of each kind.
+# {kind of result: {key: path}}.
 Found = Mapping[str, Mapping[Any, str]]
 # From a plan to what the files are of: entries, or wildcards.
 Entries = Callable[[Plan], Iterable[Any]]
-# A model, and a partition or a task; and the columns, or wildcards, that name them.
+# A model, and a partition or a task; and the columns that name them.
 Key = tuple[str, str]
-PARTITION, TASK = ("model", "partition"), ("model", "task")
-PARTITION_KEYS, TASK_KEYS = list(PARTITION), list(TASK)
+PARTITION_KEYS, TASK_KEYS = ["model", "partition"], ["model", "task"]
 
 
 class Data(BaseModel):
@@ -43,11 +44,9 @@ class Note(Data):
     """A contradiction of a paper with itself or its sources.
 
     place: the section, table or figure of the paper.
-    figures: ids of values of the comparison that get the remark; `1` stands for `1.f1` and all ids that begin with
-        `1.`.
-    claims: ids of claims that get the remark; the paper's own numbers may contradict these claims.
-    remark: the contradiction in a few words.
-    text: the contradiction, and the number that is taken, in full.
+    figures: ids of published values that get the remark; `1` stands for all ids that begin with `1.`.
+    claims: ids of claims that the paper's own numbers may contradict, and that get the remark.
+    remark: the contradiction in a few words; text: in full, with the number that is taken.
     """
 
     place: str
@@ -98,49 +97,45 @@ class Published(Data):
             raise InputError(f"{path}: {key or 'the file'}: {first['msg']}.") from error
 
 
-class Figure(NamedTuple):
-    """A figure on the page of results, drawn for several models, partitions or tasks.
-
-    name: key of the figure's files among the inputs of the page.
-    title: heading of the figure.
-    caption: name of the figure's text in `report/`.
-    path: path of the PNG, with wildcards.
-    of: names of the wildcards.
-    entries: a function from the plan to the models, partitions or tasks whose figures the page shows.
-    """
-
-    name: str
-    title: str
-    caption: str
-    path: str
-    of: tuple[str, ...]
-    entries: Entries
-
-
-class Tables(NamedTuple):
-    """Tables on the page of results.
+@dataclass(frozen=True)
+class Shown:
+    """Files of one kind on the page of results, one for each model, partition or task that `entries` gives.
 
     name: key of the files among the inputs of the page.
-    path: path of the CSV, with wildcards.
-    of: names of the wildcards.
-    entries: a function from the plan to the models, partitions or tasks whose tables the page shows.
-    shown: a function from a path and the values of its wildcards to the tables.
+    path: path of the PNG or CSV, with wildcards.
     """
 
     name: str
     path: str
-    of: tuple[str, ...]
     entries: Entries
+
+    @property
+    def of(self) -> list[str]:
+        return re.findall(r"\{(\w+)\}", self.path)
+
+    def files(self, plan: Plan) -> dict[tuple[str, ...], str]:
+        """Return the path of each file by the values of its wildcards."""
+        found = [entry if isinstance(entry, dict) else entry.wildcards for entry in self.entries(plan)]
+        return {tuple(wildcards[name] for name in self.of): self.path.format(**wildcards) for wildcards in found}
+
+
+@dataclass(frozen=True)
+class Figure(Shown):
+    """A kind of figure on the page of results; `caption` is the name of its text in `report/`."""
+
+    title: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Tables(Shown):
+    """A kind of table on the page of results; `shown` returns tables from a path and the values of its wildcards."""
+
     shown: "Callable[..., Iterable[Table]]"
 
 
 class Compared(NamedTuple):
-    """The comparison of our results with a paper.
-
-    quantities: all quantities, a row for each (`comparison.tidy_table`).
-    table: verdicts and values (`comparison.comparison_table`).
-    page: the table as a page in Markdown, with the list of all claims.
-    """
+    """The comparison of our results with a paper: all quantities, verdicts with values, and both as Markdown."""
 
     quantities: "pd.DataFrame"
     table: "pd.DataFrame"
@@ -152,14 +147,11 @@ class Paper:
 
     published: the class of the paper's data in `reference/`.
     name: name of the paper's data, of its folder in this package, and of its folder in `results/`.
-    authors: the paper's name in sentences.
-    title: its year and title.
-    subject: what a model has to have for a claim to be judged on the model: a partition or a task.
+    authors: the paper's name in sentences; title: its year and title.
+    subject: what a model has to have for a claim to be judged on the model.
     row: a phrase for the documentation, which says what a model's key `published` in the config may be.
     judged: a phrase for the documentation, which names the partitions or tasks on which claims are judged.
-    stages: the stages of the paper's rules.
-    results: the results of the stages.
-    figures, tables: figures and tables that the page of results shows.
+    figures, tables: what the page of results shows.
     judges_tasks: whether claims are about several tasks of one model, whose verdicts stand together.
     """
 
@@ -177,31 +169,24 @@ class Paper:
     judges_tasks: bool = False
 
     def inputs(self, plan: Plan) -> dict[tuple[str, ...], str]:
-        """Return the paths of our results that are compared with the paper, by (kind, *key).
-
-        A key is, for instance, a model and a task.
-        """
+        """Return the paths of our results that are compared with the paper, by (kind, *key), such as a model's."""
         raise NotImplementedError
 
     def spec(self, plan: Plan) -> dict:
-        """Return the arguments of `compare` that come from the config, by name. A subclass may override the method.
-
-        The rule `compare_with_paper` adds the arguments `repeats` and `tested`, which all papers have.
-        """
+        """Return the paper's own arguments of `compare`, by name, as far as they come from the config."""
         return {}
 
     def compare(self, found: Found, published: Any, spec: Mapping[str, Any]) -> Compared:
-        """Return the comparison: verdicts on the paper's claims, and our results next to its published values.
+        """Return the comparison of our results with the paper.
 
         found: the paths of `inputs`, {kind: {key: path}}.
         published: the paper's data.
-        spec: the result of the method `spec`, and the arguments `repeats` and `tested` of
-            `comparison.comparison_table`.
+        spec: the result of `spec`, and `repeats` and `tested` of `comparison.comparison_table`.
         """
         raise NotImplementedError
 
     def readings(self, plan: Plan) -> str:
-        """Return the path of the table of claims under further readings (`guan2020.readings`), or an empty text."""
+        """Return the path of the table of claims under further readings of the paper, or an empty text."""
         return ""
 
     def finding(self, table: "pd.DataFrame", model: str) -> str:
@@ -213,28 +198,19 @@ class Paper:
 
 
 def paths_by_key(kind: str, result: Result, entries: Iterable[Any]) -> dict[tuple[str, ...], str]:
-    """Return the paths of a result, {(kind, *key): path}, one for each entry.
+    """Return the paths of a result, {(kind, *key): path}, one for each entry of the plan.
 
     kind: the name under which a paper's `inputs` list the result.
-    entries: entries of the plan, each with its `key`, such as (model, task), and its wildcards.
     """
     return {(kind, *entry.key): result.path.format(**entry.wildcards) for entry in entries}
 
 
 def by_kind(found: Mapping[tuple[str, ...], str]) -> dict[str, dict[Any, str]]:
-    """Return {kind: {key: path}} from {(kind, *key): path}.
-
-    A key of one element becomes a string, and a longer key stays a tuple.
-    """
+    """Return {kind: {key: path}} from {(kind, *key): path}; a key of one element becomes a string."""
     kinds: dict[str, dict[Any, str]] = defaultdict(dict)
     for (kind, *key), path in found.items():
         kinds[kind][tuple(key) if len(key) > 1 else key[0]] = path
     return kinds
-
-
-def shown_files(shown: Figure | Tables, plan: Plan) -> dict[tuple[str, ...], str]:
-    found = [entry if isinstance(entry, dict) else entry.wildcards for entry in shown.entries(plan)]
-    return {tuple(wildcards[name] for name in shown.of): shown.path.format(**wildcards) for wildcards in found}
 
 
 def if_any(entries: Callable[[Plan], Any]) -> Entries:
@@ -248,8 +224,7 @@ def among(entries: Entries, others: Entries) -> Entries:
 def shown_partitions(plan: Plan) -> list[Any]:
     """Return the one partition whose figures the page shows, in a list; empty without partitions.
 
-    If there are partitions with ablations, only these partitions are candidates. The first candidate with four types is
-    taken, or else the first candidate.
+    Partitions with ablations are preferred, and then partitions with four types.
     """
     partitions = plan.ablated or list(plan.partitions.values())
     return sorted(partitions, key=lambda partition: len(partition.types) != 4)[:1]

@@ -56,7 +56,7 @@ def table_2() -> pd.DataFrame:
 
 def test_verdicts_are_counted_as_they_stand_in_the_comparison(summary, guan):
     """The subject about which most is decided comes first: here the one that conditions were evaluated on."""
-    first, *others = summary["papers"][0].judged
+    first, *others = summary["papers"][0]["judged"]
     assert (first.model, first.other) == (MODEL, PARTITION)
     assert all(other.decided <= first.decided for other in others)
     own = guan[(guan["model"] == MODEL) & (guan["partition"] == PARTITION) & (guan["kind"] == "claim")]
@@ -103,7 +103,7 @@ def test_a_claim_has_its_limit_in_brief_and_one_that_fails_says_in_what(guan):
 
 
 def test_a_claim_is_told_in_few_words(summary):
-    tables = [subject.table for paper in summary["papers"] for subject in paper.judged[: paper.headline]]
+    tables = [subject.table for paper in summary["papers"] for subject in paper["judged"][: paper["headline"]]]
     words = [sum(len(f"{cell.text} {cell.below}".split()) for cell in row) for table in tables for row in table.rows]
     assert len(words) > 30
     assert sum(words) / len(words) < 36
@@ -204,18 +204,18 @@ def test_findings_are_short_and_of_both_papers(summary):
 
 
 def test_a_drop_is_one_value_in_the_finding_the_chart_and_the_table(summary):
-    costs = summary["answers"][0].overview.costs
+    costs = summary["answers"][0].overview["costs"]
     (finding,) = [sentence for sentence in summary["findings"] if "28 dense heads" in sentence]
     lost, whole = re.search(r"loses ([\d.]+) of its ([\d.]+)", finding).groups()
-    assert whole == costs.whole_text
-    assert float(lost) == pytest.approx(float(whole) - float(costs.rows[0].text), abs=0.11)
-    table = summary["papers"][0].tables[1]
+    assert whole == costs["whole_text"]
+    assert float(lost) == pytest.approx(float(whole) - float(costs["rows"][0]["text"]), abs=0.11)
+    table = summary["papers"][0]["tables"][1]
     place = [column.label for column in table.columns].index("drop of F1")
     assert lost in [row[place].text for row in table.rows]
 
 
 def test_a_table_marks_doubtful_names_and_says_how_many_draws_stand_behind(summary):
-    table_1, table_2, *_ = summary["papers"][0].tables
+    table_1, table_2, *_ = summary["papers"][0]["tables"]
     (row,) = [row for row in table_1.rows if row[0].text == MODEL]
     assert [cell.text for cell in row[2:6]] == ["38.9", "13.9", "16.7?", "30.6"]
     labels = [column.label for column in table_2.columns]
@@ -243,17 +243,17 @@ def test_any_two_models_stand_side_by_side_those_with_the_same_heads_first():
 
 def test_markup_in_data_is_shown_as_text(results, summary):
     """In a reason, a title, a file, a finding, an answer, a caution and a fact."""
-    table = summary["papers"][0].judged[0].table
+    table = summary["papers"][0]["judged"][0].table
     rows = [[replace(cell, text=SCRIPT, below=SCRIPT, sort=SCRIPT) for cell in table.rows[0]]]
     shown = replace(table, title=SCRIPT, about=SCRIPT, file=SCRIPT, rows=rows)
-    paper = replace(summary["papers"][0], tables=[shown], name=SCRIPT)
+    paper = {**summary["papers"][0], "tables": [shown], "name": SCRIPT}
     card = Card(SCRIPT, YES, SCRIPT, SCRIPT, SCRIPT, [Mark(SCRIPT, SCRIPT, 5)], (SCRIPT, SCRIPT), SCRIPT, [SCRIPT])
     named = {"model": SCRIPT, "partition": SCRIPT, "name": SCRIPT, "sentences": [SCRIPT]}
     pictures = summary["answers"][0].overview
-    pictures = pictures._replace(types=[shown._replace(name=SCRIPT, letters=SCRIPT) for shown in pictures.types])
+    types = [{**shown, "name": SCRIPT, "letters": SCRIPT} for shown in pictures["types"]]
     best = [Best(SCRIPT, SCRIPT, SCRIPT, 50.0, None)]
     linked = {"figures": {SCRIPT: (SCRIPT, SCRIPT)}, "files": {SCRIPT: [SCRIPT]}}
-    answers = [Answers(**named, overview=pictures, cards=[card] * 3, **linked)] * 2
+    answers = [Answers(**named, overview={**pictures, "types": types}, cards=[card] * 3, **linked)] * 2
     hostile = {"title": SCRIPT, "answers": answers, "cautions": [SCRIPT], "findings": [SCRIPT], "papers": [paper]}
     hostile |= {"best": {SCRIPT: best}}
     hostile = {**summary, **hostile, "made": [(SCRIPT, [SCRIPT])]}

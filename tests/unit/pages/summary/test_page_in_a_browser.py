@@ -87,12 +87,12 @@ def test_beside_what_a_type_looks_at_stand_two_typical_heads_that_lead_to_the_at
 def test_the_map_has_every_head_in_the_colour_of_its_type_and_leads_to_it(chromium, tmp_path):
     summary = made_summary(tmp_path, made_results(tmp_path))
     with opened(chromium, made_page(tmp_path, summary), 1280) as page:
-        types = summary["answers"][0].overview.types
+        types = summary["answers"][0].overview["types"]
         cells = page.locator(".about:visible .map a")
         assert cells.count() == 72
         assert cells.nth(40).get_attribute("href") == f"atlas/{MODEL}.html#head=4-5"
-        for number, colour in ((0, types[0].colour), (40, types[2].colour), (71, types[3].colour)):
-            assert cells.nth(number).locator("rect").get_attribute("fill") == colour
+        for number, type_ in ((0, types[0]), (40, types[2]), (71, types[3])):
+            assert cells.nth(number).locator("rect").get_attribute("fill") == type_["colour"]
         assert cells.nth(40).locator("title").text_content() == "head 4-5: dense_vertical?"
         framed = page.locator(".about:visible .map a:has(.costly)")
         assert [cell.get_attribute("href").partition("=")[2] for cell in framed.all()] == ["2-2", "3-10"]

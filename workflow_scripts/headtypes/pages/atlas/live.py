@@ -68,9 +68,8 @@ def seen(
     """Return the data of a model's atlas (`gather`), with the attention of its heads on one text or pair of texts.
 
     encoded: the text or pair as tokens.
-    read: a function of the encoded text and of reducers of attention (objects that compute a result from attention)
-        that returns the results. If `read` raises `InputError` for a reducer of norms, the data have no norms.
-    tokenizer: the model's tokenizer.
+    read: a function of `encoded` and of reducers, which returns their results. If it raises `InputError` for a reducer
+        of norms, the data have no norms.
     files: the model's results, as in `gather`.
     features: `distance_bins` and `first_token` of `read_distance`.
     Raises `InputError` if a head's attention is not finite, or does not sum to one.
@@ -91,11 +90,9 @@ def seen(
 
 
 class Answer(NamedTuple):
-    """The answer of a model to a text: candidates, such as words, and a number for each.
+    """The answer of a model to a text: candidates, such as words, and a number for each, from 0 to 1 or in `unit`.
 
-    title: what is answered, in words.
-    values: [candidate], from 0 to 1, or in `unit`.
-    name: a function from a candidate's index to the candidate's text.
+    name: a function from a candidate's index to its text.
     """
 
     title: str
@@ -106,7 +103,6 @@ class Answer(NamedTuple):
     def beside(self, whole: "Answer") -> dict:
         """Return the likeliest candidates of this answer and of the whole model's, with the keys title, unit, rows.
 
-        whole: the same model's answer with all of its heads.
         A row is a candidate's text, its value with all heads, and its value in this answer.
         """
         best = {top for values in (whole.values, self.values) for top in np.argsort(-values.numpy())[:_SHOWN].tolist()}
@@ -121,8 +117,7 @@ class Live:
     def __init__(self, record: ModelRecord, files: ResultFiles, *, precision: str, **features: int | bool):
         """Load the model with the head that its weights were saved with, if any.
 
-        files: the model's results, as in `gather`.
-        features: `distance_bins` and `first_token` of `read_distance`.
+        files: the model's results, as in `gather`; features: `distance_bins` and `first_token` of `read_distance`.
         """
         self.record, self._files, self._features = record, files, features
         named = record.architectures or ()
@@ -137,10 +132,7 @@ class Live:
         self._text = lru_cache(maxsize=1)(self._read_whole)
 
     def page(self, first: str | None = None, second: str | None = None) -> dict:
-        """Return the data of a page (`gather`), with the model's answer to a text or a pair of texts.
-
-        first, second: the texts; if `first` is None, an example is taken.
-        """
+        """Return the data of a page (`gather`), with the model's answer to one or two texts, or else to an example."""
         beginning = _BEGINNINGS.get(self._head, ("", _EXAMPLE, None))
         asks, *example = (text and text.format(mask=self._tokenizer.mask_token) for text in beginning)
         first, second = example if first is None else (first, second)
@@ -149,13 +141,11 @@ class Live:
         return {**read, "live": live}
 
     def read(self, first: str, second: str | None, off: Sequence[str], files: ResultFiles | None = None) -> dict:
-        """Return the data of the page (`gather`) for a text or a pair of texts, read while some heads are off.
+        """Return the data of the page (`gather`) for one or two texts, with `answers` (`Answer.beside`).
 
-        off: heads whose output is zero, as `layer-head` from 1.
+        off: heads whose output is zero, as `layer-head` from 1; their attention stays in the data.
         files: the model's results, as in `gather`.
-        The key `answers` holds the model's answers, each with its values when all heads are on (`Answer.beside`). A
-        head that is off keeps its attention in the data, but adds nothing to what later layers read. Raises
-        `InputError` if the text is empty, or the model has no head of a name in `off`.
+        Raises `InputError` if the text is empty, or the model has no head of a name in `off`.
         """
         sample, encoded, whole = self._text(first, second or None)
         answers: list[Answer] = []
@@ -222,9 +212,8 @@ class Live:
     def _spans(self, output: Any, sample: Sample, length: int) -> list[Answer]:
         """Return the answer with a probability for each span of the second text; no answer if no span is possible.
 
-        output: start and end logits. length: number of tokens of both texts.
-        The score of a span is its start logit plus its end logit (Devlin et al. 2019, section 4.2). The probabilities
-        are the softmax of the scores.
+        The score of a span is its start logit plus its end logit (Devlin et al. 2019, section 4.2), and probabilities
+        are the softmax of the scores. length: number of tokens of both texts.
         """
         cut = {"truncation": "only_second", "max_length": length}
         read = self._tokenizer(sample.first, sample.second, **cut, return_offsets_mapping=True)
@@ -256,10 +245,7 @@ _LENGTH = re.compile("[0-9]{1,6}")
 
 
 class Request(BaseModel):
-    """The question that a page sends to the server: one or two texts, and the heads that are off.
-
-    off: heads as `layer-head`, from 1.
-    """
+    """A question that a page sends to the server: one or two texts, and heads that are off, as `layer-head` from 1."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -269,7 +255,7 @@ class Request(BaseModel):
 
 
 class LiveServer(ThreadingHTTPServer):
-    """A server of the page of one model, on this machine alone. The server answers questions one after the other."""
+    """A server of the page of one model, on this machine alone, which answers one question after the other."""
 
     daemon_threads = True
 

@@ -47,18 +47,11 @@ def gather(
 
     maps: (task, attention maps of its samples), the most important task first. Each task keeps as many samples as any
         other task, up to `SAMPLES` in all, as long as the page stays small.
-    files: by kind of result, (task or partition, path) pairs; any kind may be absent.
+    files: by kind of result (a key of `stage.SHOWN`), (task or partition, path) pairs; any kind may be absent. The
+        partition whose types are shown first is the first. Results of users' analyses are by (analysis, model, task).
     conditions: {type or head: operation} of each condition in the intervals.
     distance_bins: number of bins of the distance feature.
     first_token: whether the first token counts as `[CLS]` in a text without `[CLS]`.
-
-    Kinds of result are
-    - features: of one task;
-    - partitions: first the partition whose types are shown first;
-    - parents: partitions of the model's parent, under names that begin with the name of the model's own partition;
-    - stability, intervals: of the model's partitions;
-    - own: results of users' analyses, by (analysis, model, task);
-    - the results of each analysis, by the name of the result.
     Raises `InputError` that names a damaged file.
     """
     samples, packed = _samples(maps)
@@ -70,7 +63,7 @@ def gather(
             "layers": model.layers,
             "heads": model.heads,
             "kind": model.model_type,
-            "from": _origin(model),
+            "from": " ".join(filter(None, (model.hub or model.package, model.revision))),
         },
         "main": next((name for name, _ in files.get("partitions", ())), None),
         "columns": [column.as_dict() for column in columns],
@@ -140,12 +133,10 @@ def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[
 def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bins: int, first_token: bool) -> dict:
     """Return the distance features of every head with the names of their columns, as JSON can hold them.
 
-    features: [head, column].
-    lengths: number of tokens of each sample.
+    features: [head, column]; lengths: number of tokens of each sample.
     first_token: whether the column of `[CLS]` holds the attention to the first token.
-    The keys are task, labels (names of the columns), values (the features), samples (number of samples), short and
-    empty. short: the number of samples with no more tokens than distance bins. empty: the bins into which no pair of
-    tokens of any sample falls.
+    The key short has the number of samples with no more tokens than distance bins, and empty the bins into which no
+    pair of tokens falls.
     """
     others = ["first" if first_token and name == "cls" else name for name in SELF_AND_SPECIAL]
     reached = {bin for length in set(map(int, lengths)) for bin in np.arange(1, length) * distance_bins // length}
@@ -159,10 +150,6 @@ def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bi
     }
 
 
-def _origin(model: ModelRecord) -> str:
-    return " ".join(filter(None, (model.hub or model.package, model.revision)))
-
-
 def of_each_task(analysis: Analysis, files: ResultFiles) -> Iterator[tuple]:
     by_task = [dict(files.get(file.name, ())) for file in analysis.files]
     for task in by_task[0] if by_task else ():
@@ -171,13 +158,10 @@ def of_each_task(analysis: Analysis, files: ResultFiles) -> Iterator[tuple]:
 
 
 def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
-    """Return the drop of each metric under each condition of a partition, with its 95 % interval.
+    """Return the drop of each metric, with its 95 % interval, under each condition of a partition.
 
     path: path of the partition's intervals.
-    conditions: {type or head: operation} of each condition.
-
-    An item has the keys partition, condition, operations and drops (metric, drop, low, high). A condition that changes
-    nothing is left out, and so is a condition that was evaluated under a further reading of the paper.
+    conditions: {type or head: operation} of each condition; a condition without an operation is left out.
     """
     table = read_intervals(path)
     metrics = [metric for metric in METRICS.values() if f"drop_{metric.name}" in table]
@@ -186,7 +170,14 @@ def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str
             "partition": partition,
             "condition": row["condition"],
             "operations": dict(conditions[row["condition"]]),
-            "drops": [{"metric": metric.title, **_interval(row, f"drop_{metric.name}")} for metric in metrics],
+            "drops": [
+                {
+                    "metric": metric.title,
+                    "drop": rounded(row[f"drop_{metric.name}"]),
+                    **{end: rounded(row.get(f"drop_{metric.name}_{end}")) for end in ("low", "high")},
+                }
+                for metric in metrics
+            ],
         }
         for row in table.to_dict("records")
         if conditions.get(row["condition"])
@@ -194,11 +185,11 @@ def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str
 
 
 def named_heads(files: ResultFiles, heads: int) -> list[dict]:
-    """Return the heads that are best at a relation or mention, each as a mapping.
+    """Return the heads that are best at a relation or mention, as mappings.
 
-    files: the model's results, as in `gather`. heads: number of heads in a layer.
-    The keys are head (index over all layers), name (a phrase), value (the score), and above (score less that of the
-    best offset, or None).
+    The keys are head (index over all layers), name (a phrase), value (the score), and above (the score less the score
+    of the best offset, or None).
+    files: the model's results, as in `gather`; heads: number of heads in a layer.
     """
     names = {}
     for analysis in filter(lambda analysis: analysis.best, ANALYSES):
@@ -211,16 +202,8 @@ def named_heads(files: ResultFiles, heads: int) -> list[dict]:
     return list(names.values())
 
 
-def _interval(row: Mapping, name: str) -> dict:
-    return {"drop": rounded(row[name]), **{end: rounded(row.get(f"{name}_{end}")) for end in ("low", "high")}}
-
-
 def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> Column:
-    """Return the column of the atlas with the type of each head.
-
-    name: name of the partition.
-    of_parent: whether the partition is of the model's parent, from which the model was fine-tuned.
-    """
+    """Return the column of the atlas with the type of each head, or with `of_parent` the head's type in the parent."""
     styles = type_styles(partition.types)
     categories = [
         {"name": type_, "colour": styles[type_].colour, "doubtful": type_ in partition.doubtful}
@@ -247,11 +230,10 @@ def share_columns(partition: Partition) -> list[Column]:
 
 
 def stability_columns(name: str, path: StrPath) -> list[Column]:
-    """Return two columns of the atlas: the percent of clusterings of random halves that give a head its type.
+    """Return two columns of the atlas: the percent of clusterings of half of the samples, or of the heads, that give
+    each head the type that it has in the partition.
 
-    The halves are of the samples in one column, and of the heads in the other.
-    name: name of the partition.
-    path: path of the partition's file of stability.
+    name, path: name of the partition, and path of its file of stability.
     """
     with undamaged(path, "does not say how stable types are"):
         stability = read_json(path)
@@ -275,11 +257,10 @@ def pack(numbers: bytes) -> str:
 
 
 def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
-    """Return attention packed in 8 bits a number, within 1/510 of the largest number of its row.
+    """Return attention packed in 8 bits a number, within 1/510 of the largest number of its row, plus 1/131070.
 
     The bytes begin with the largest number of each row, uint16 little-endian in units of 1/65535. Then follows a byte
-    for each number: its share of the largest number, in units of 1/255. Rounding the largest number adds at most
-    1/131070 to the error.
+    for each number: its share of the largest number, in units of 1/255.
     """
     largest = attention.max(axis=-1)
     scale = np.rint(largest * _SCALES)
@@ -289,19 +270,13 @@ def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
 
 
 def pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
-    """Return the lengths of the vectors that tokens hand over through each head, packed in 16 bits a number.
-
-    A number is uint16 little-endian, in units of 1/65535 of the head's largest length.
-    """
+    """Return lengths of vectors as uint16 little-endian, in units of 1/65535 of the head's largest length."""
     largest = lengths.max(axis=-1, keepdims=True)
     return np.rint(lengths / np.where(largest > 0, largest, 1) * _SCALES).astype("<u2").tobytes()
 
 
 def pack_divergence(divergence: Float[np.ndarray, "head head"]) -> tuple[str, float]:
-    """Return the divergences between heads as text, and the largest divergence, in nats.
-
-    The text holds each divergence as uint16 little-endian, in units of 1/65535 of the largest divergence.
-    """
+    """Return divergences as text, uint16 little-endian in units of 1/65535 of the largest, and the largest in nats."""
     largest = float(divergence.max())
     levels = np.rint(divergence / (largest or 1) * _SCALES)
     return pack(levels.astype("<u2").tobytes()), largest
@@ -314,14 +289,9 @@ PAGES = [("All results", "../index.html"), ("Words on these pages", "../index.ht
 
 
 def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]] = ()) -> str:
-    """Return the atlas as one HTML page.
+    """Return the result of `gather` as one HTML page, which sends no request but that of a live model to its server.
 
-    data: the result of `gather`.
-    provenance: what made the results.
     links: names of other pages, and their paths relative to this page.
-
-    The page holds its data as JSON. The page's policy admits its own style and scripts, by their digests, and no
-    request; only the page of a live model may ask its server.
     """
     is_live = "live" in data
     scripts = [f"atlas/assets/{name}.js" for name in _SCRIPTS]

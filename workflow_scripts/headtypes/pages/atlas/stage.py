@@ -22,20 +22,13 @@ SHOWN = {
 
 
 def tasks_with_maps(plan: Plan, model: str) -> list:
-    """Return the plan's entries of head features of a model, one for each task on which its attention is read.
-
-    An entry has a model and a task. The entry of the task that the model answers (`evaluate` in the config) is the
-    first.
-    """
+    """Return the plan's entries of a model's head features, one for each task; first the task that it answers."""
     entries = [entry for entry in plan.features if entry.model == model]
     return sorted(entries, key=lambda entry: entry.task != plan.config.models[model].evaluate)
 
 
 def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
-    """Return the plan's entries for one kind of result of a model, by task or partition, in the order of the atlas.
-
-    kind: a key of `SHOWN`.
-    """
+    """Return the plan's entries for a kind of result (a key of `SHOWN`) of a model, by task or partition."""
     tasks = tasks_with_maps(plan, model)
     if kind == "features":
         return {entry.task: entry for entry in tasks[:1]}
@@ -59,7 +52,6 @@ def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
 
 
 def models(plan: Plan) -> list[str]:
-    """Return the models that have an atlas: those with a result that an atlas shows."""
     measured = {entry.model for entry in plan.features}
     measured |= {entry.model for of in ANALYSES if of.in_atlas and of.files for entry in of.files[0].of(plan)}
     return [model for model in plan.models if model in measured]
@@ -67,11 +59,6 @@ def models(plan: Plan) -> list[str]:
 
 @stage(calls="pages.atlas.page:run")
 def write_atlas(plan: Plan, model: str) -> dict:
-    """Return the spec of the page: the keys kinds and conditions, and the options by which head features are read.
-
-    kinds: the keys of `SHOWN`.
-    conditions: {condition: {type or head: operation}} of the model's ablations.
-    """
     evaluated = results_of(plan, "intervals", model)
     ablations = [ablation for partition in evaluated for ablation in plan.ablations_of(model, partition)]
     return {

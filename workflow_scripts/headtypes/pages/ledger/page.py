@@ -1,7 +1,6 @@
 """The ledger: the verdict on every claim of every paper in every model and reading, and over models; and its page."""
 
 import math
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import groupby
@@ -16,7 +15,7 @@ from headtypes.core.files import StrPath, write_text
 from headtypes.core.statistics import ALPHA
 from headtypes.core.table_files import read_csv, write_csv
 from headtypes.core.tables import anchor
-from headtypes.pages.rendering import embedded, render
+from headtypes.pages.rendering import embedded, relative, render
 from headtypes.pages.summary.findings import SIGNS, counted
 from headtypes.papers.claims import BASES
 from headtypes.papers.comparison import NAMED, OWN_READING, TOGETHER, subject_title
@@ -71,13 +70,13 @@ def ledger_table(
         claims = compared[compared["kind"] == "claim"]
         subjects = claims["partition" if "partition" in claims else "task"].fillna("")
         titles = map(subject_title, claims["model"], subjects)
-        beside = _page(path, folder)
+        beside = relative(path, folder, ".html")
         links = [f"{beside}#{anchor(title)}" for title in titles]
         parts.append(claims.assign(paper=paper, reading="", decided_in=links))
         if paper in readings:
             # Partitions by norms have answers under readings, too, and are judged by no claim.
             changed = _changed(_read(readings[paper])).merge(claims[["model", "partition"]].drop_duplicates())
-            parts.append(changed.assign(paper=paper, decided_in=_page(readings[paper], folder)))
+            parts.append(changed.assign(paper=paper, decided_in=relative(readings[paper], folder, ".html")))
     table = pd.concat(parts, ignore_index=True).reindex(columns=[name for name in COLUMNS if name not in _OF_PARTITION])
     # A column without a name in it holds numbers, which no name is merged with.
     table = table.astype({"partition": str, "task": str})
@@ -118,10 +117,6 @@ def _changed(readings: pd.DataFrame) -> pd.DataFrame:
     before = own.reindex(pd.MultiIndex.from_frame(further[about])).set_axis(further.index)
     now = further[_SAME]
     return further[((before != now) & ~(before.isna() & now.isna())).any(axis=1)]
-
-
-def _page(path: StrPath, folder: Path) -> str:
-    return Path(os.path.relpath(Path(path).with_suffix(".html"), folder)).as_posix()
 
 
 def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
@@ -181,7 +176,17 @@ def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[fl
 
 def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, provenance: Mapping) -> str:
     """Return the ledger as one HTML page, from the results of `ledger_table`, `over_models` and `together_table`."""
-    cells = _cells(ledger)
+    texts = ledger[["partition", "task", "reading", "verdict_holm", "reason", "decided_in"]].fillna("")
+    cells = ledger.assign(**texts).assign(
+        subject=texts["partition"].where(texts["partition"] != "", texts["task"]),
+        corrected=texts["verdict_holm"].where(ledger["verdict"] != NO_VERDICT, ""),
+    )
+    coded = {name: pd.factorize(cells[name].astype(str)) for name in _OF_CELL}
+    packed = {
+        "texts": {name: list(known) for name, (_, known) in coded.items()},
+        "codes": {name: codes.tolist() for name, (codes, _) in coded.items()},
+        "values": {name: rounded(cells[name]) for name in ("value", "low", "high")},
+    }
     strips = cells.groupby(CLAIM, sort=False)["verdict"].agg(lambda verdicts: list(_runs(verdicts)))
     models = ledger[["model", "family"]].drop_duplicates()
     is_untrained = models["family"] == UNTRAINED
@@ -205,7 +210,7 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, 
         "verdicts": VERDICTS,
         "signs": SIGNS,
         "counted": counted,
-        "data": embedded(_packed(cells)),
+        "data": embedded(packed),
     }
     styles, scripts = ["summary/page.css", "ledger/page.css"], ["tables.js", "ledger/page.js"]
     return render("ledger/page.html", values, provenance, styles=styles, scripts=scripts)
@@ -237,29 +242,12 @@ def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
     }
 
 
-def _cells(ledger: pd.DataFrame) -> pd.DataFrame:
-    texts = ledger[["partition", "task", "reading", "verdict_holm", "reason", "decided_in"]].fillna("")
-    return ledger.assign(**texts).assign(
-        subject=texts["partition"].where(texts["partition"] != "", texts["task"]),
-        corrected=texts["verdict_holm"].where(ledger["verdict"] != NO_VERDICT, ""),
-    )
-
-
 def _runs(verdicts: Iterable[str]) -> Iterable[tuple[str, int, int]]:
     start = 0
     for verdict, run in groupby(verdicts):
         length = len(list(run))
         yield verdict, start, length
         start += length
-
-
-def _packed(cells: pd.DataFrame) -> dict[str, Any]:
-    coded = {name: pd.factorize(cells[name].astype(str)) for name in _OF_CELL}
-    return {
-        "texts": {name: list(known) for name, (_, known) in coded.items()},
-        "codes": {name: codes.tolist() for name, (codes, _) in coded.items()},
-        "values": {name: rounded(cells[name]) for name in ("value", "low", "high")},
-    }
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

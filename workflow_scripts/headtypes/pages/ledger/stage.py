@@ -2,35 +2,26 @@
 
 from functools import partial
 
-from headtypes.core.stage import Plan, Result, stage
+from headtypes.core.stage import Plan, stage
+from headtypes.papers.paper import if_any, to_read_first
 from headtypes.papers.registry import PAPERS
 
 
 def comparisons(plan: Plan) -> dict[str, str]:
-    """Return the path of the verdicts on each paper's claims, by paper, for papers that the plan compares with."""
+    """Return the path of the comparison with each paper for which the plan has results, by paper."""
     compared = [name for name, paper in PAPERS.items() if paper.inputs(plan)]
     return {name: f"results/{name}/comparison.csv" for name in compared}
 
 
 def inputs(plan: Plan) -> dict[str, dict[str, str]]:
-    """Return {"comparisons": {paper: path}, "readings": {paper: path}}: paths of the verdicts on each paper's claims.
-
-    `readings` has verdicts under further readings, and lacks papers without further readings.
-    """
+    """Return {"comparisons": {paper: path}, "readings": {paper: path}}; few papers have further readings."""
     compared = comparisons(plan)
-    return {
-        "comparisons": compared,
-        "readings": {name: path for name in compared if (path := PAPERS[name].readings(plan))},
-    }
+    readings = {name: path for name in compared if (path := PAPERS[name].readings(plan))}
+    return {"comparisons": compared, "readings": readings}
 
 
 @stage(calls="pages.ledger.page:run")
 def write_ledger(plan: Plan) -> dict:
-    """Return the spec of the ledger.
-
-    families: {model: its family}.
-    partitions: a mapping for each partition: model, partition, task, method, k, and `of` (weights or norms).
-    """
     return {
         "families": {model: plan.config.family(model) for model in plan.models},
         "partitions": [
@@ -40,12 +31,8 @@ def write_ledger(plan: Plan) -> dict:
     }
 
 
-def _judged(plan: Plan) -> list[dict[str, str]]:
-    return [{}] if comparisons(plan) else []
-
-
 _declared = partial(
-    Result, rule="write_ledger", about="every claim of every paper in every model", of=_judged, section="To read first"
+    to_read_first, rule="write_ledger", about="every claim of every paper in every model", of=if_any(comparisons)
 )
 CLAIMS = _declared(
     "results/ledger.claims.csv",

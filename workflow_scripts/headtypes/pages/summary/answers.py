@@ -1,7 +1,7 @@
 """Are there types, how many, and do they matter? The answers for each partition, with their reasons."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.core.statistics import ALPHA
 from headtypes.core.table_files import head_name
 from headtypes.core.tables import p_value
-from headtypes.pages.summary.overview import Overview, TypeCosts
+from headtypes.pages.summary.overview import TypeCosts
 from headtypes.papers.claims import join
 from headtypes.papers.quantities import VERDICTS, Measured
 
@@ -40,11 +40,9 @@ _ELSEWHERE = "what another model would give"
 
 
 class Mark(NamedTuple):
-    """A line in the picture of a `Card`: a dot and, if given, a tick and a bar.
+    """A line in the picture of a `Card`: a dot and, if given, a tick and the ends of a bar.
 
-    label: name of the line. text: the value in words.
-    dot, tick: distances from the left end of the picture, in percent of its width.
-    bar: distances of the two ends of the bar from the left end, in percent of the picture's width.
+    Distances are from the left end of the picture, in percent of its width. text: the value in words.
     """
 
     label: str
@@ -55,15 +53,11 @@ class Mark(NamedTuple):
 
 
 class Card(NamedTuple):
-    """A question about the types or heads of a model, and its answer, on the page of results.
+    """A question about the types or heads of a model, and its answer, one of `ANSWERS`, on the page of results.
 
-    answer: one of `ANSWERS`.
-    says: the answer in a sentence.
+    says: the answer in a sentence; why: how the answer is decided.
     number: the value that decides, with its interval if there is one, in words.
-    why: how the answer is decided.
-    marks: lines of the picture, such as one for each of the costliest heads.
-    ends: labels at the left and the right end of the picture.
-    key: legend of the picture, which says what dots, ticks and bars are.
+    marks, ends, key: lines of the picture, labels at its left and right end, and its legend.
     files: paths of results that decide, relative to the page.
     """
 
@@ -85,9 +79,7 @@ class Card(NamedTuple):
 class Company(NamedTuple):
     """The results of sets of random heads that were left out together from one model.
 
-    costs: cost of each head (`read_costs`).
-    fit: how far the costs of single heads add up to the costs of sets (`read_fit`).
-    labels: tests of whether costs differ between types (`read_labels`).
+    costs, fit, labels: results of `read_costs`, `read_fit` and `read_labels`.
     """
 
     costs: pd.DataFrame
@@ -98,16 +90,14 @@ class Company(NamedTuple):
 class Answers(NamedTuple):
     """The pictures, cards and files of one partition on the page of results.
 
-    name: model and partition, in words.
-    sentences: further findings.
-    figures: paths of the PNG and the PDF, by what the figure shows.
-    files: paths of tables, by what the tables hold. All paths are relative to the page.
+    overview: the result of `overview.overview`; sentences: further findings.
+    figures: paths of the PNG and the PDF, by what the figure shows. files: paths of tables, by what the tables hold.
     """
 
     model: str
     partition: str
     name: str
-    overview: Overview
+    overview: Mapping[str, Any]
     cards: Sequence[Card]
     sentences: Sequence[str]
     figures: Mapping[str, tuple[str, str]]
@@ -126,9 +116,8 @@ class Answers(NamedTuple):
 def types_answer(gaps: Collection[Measured]) -> str:
     """Return whether there are gaps between heads: YES if all dips are above 0, NO if a dip is below 0, else UNDECIDED.
 
-    gaps: the dips of `measured_gaps`, with their intervals. A dip is above or below 0 if its whole interval is.
-    Among several dips one is below 0 by chance more often. For NO, the p-value times the number of dips has to be below
-    0.05.
+    gaps: the dips of `measured_gaps`; the whole interval of a dip has to be above or below 0. Among several dips one is
+        below 0 by chance more often, so for NO the p-value times their number has to be below 0.05, too.
     """
     if any(it.high < 0 and len(gaps) * it.p_value(0) < ALPHA for it in gaps):
         return NO
@@ -145,7 +134,7 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
     """Return the card that says whether there are types.
 
     stability: the content of the partition's file of stability; None for a partition that no clustering made.
-    files: paths of results that decide, relative to the page.
+    files: links to the results that decide.
     """
     question = "Are there types?"
     if stability is None or stability["gaps"] is None:
@@ -187,10 +176,9 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
 def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: Sequence[str]) -> Card:
     """Return the card that says how many types there are.
 
-    k: number of types in the partition.
-    chosen: number of types that each criterion chooses, or None for no choice. Both k and chosen are None for a
-        partition that no clustering made.
-    files: paths of results that decide, relative to the page.
+    k, chosen: number of types in the partition, and number that each criterion chooses, or None for no choice. Both are
+        None for a partition that no clustering made.
+    files: links to the results that decide.
     """
     if k not in COUNTS or chosen is None:
         return Card("How many?", UNMEASURED, "", "", _NOT_COMPARED)
@@ -229,9 +217,9 @@ def matter_card(
     """Return the card that says whether single heads cost more than other heads of their layers.
 
     name: name of the partition, whose types are also compared by their costs.
-    company: costs of the model's heads; None if no random sets of heads were left out.
+    company: None if no random sets of heads were left out.
     left_out: the cost of each type left out by itself, or None.
-    files: paths of results that decide, relative to the page.
+    files: links to the results that decide.
     """
     question = "Do single heads matter?"
     if company is None:

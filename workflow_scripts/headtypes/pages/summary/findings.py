@@ -35,11 +35,9 @@ _FINDING = re.compile(
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdicts on a paper's claims for one model, under one partition or on one task.
+    """The verdicts on a paper's claims for one model, under one partition or on one task (`other`).
 
-    other: name of the partition or task.
-    claims: rows of the comparison, a row for each claim.
-    values: our values of the paper's numbers, by id.
+    claims, values: rows of the comparison about claims, and about the paper's numbers by their id.
     table: the claims with a verdict, in brief.
     file: link, relative to the page of results, to the section with all verdicts and their reasons.
     """
@@ -87,9 +85,8 @@ def counted(verdict: str, number: int) -> str:
 def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judged]:
     """Return the verdicts on each model under one partition or task, first the model with the most verdicts.
 
-    comparison: the contents of a paper's `comparison.csv`.
+    comparison, file: the contents of a paper's `comparison.csv`, and its path relative to the page.
     key: the column `partition` or `task`.
-    file: path of `comparison.csv`, relative to the page.
     """
     subjects = [
         _judged(str(model), str(other), rows, file)
@@ -124,11 +121,9 @@ def _judged(model: str, other: str, rows: pd.DataFrame, file: str) -> Judged:
 
 
 def _deciding(reason: str, value: float) -> tuple[str, str, str]:
-    """Return (quantity, limit, sign) of the finding that decides a claim, as texts; all empty without such a finding.
+    """Return (quantity, limit, sign) of the finding, among those in a verdict's reason, that has the deciding value.
 
-    reason: the reason of the verdict, a text that states the findings.
-    value: value of the quantity, which tells the deciding finding from other findings.
-    limit: the side and the number, such as "above 0". sign: † or ‡ if the finding has few units, else empty.
+    A limit is a text such as "above 0"; the sign is † or ‡ if the finding has few units. Without a finding all are "".
     """
     found = [it.group("of", "limit", "few", "value") for it in _FINDING.finditer(str(reason))]
     found.sort(key=lambda it: it[3] != f"{value:.2f}")
@@ -146,10 +141,8 @@ def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFra
     """Yield sentences on the type that costs most and the type that costs least; none for fewer than two types.
 
     found: the cost of each type left out by itself.
-    differences: the result of `read_differences`, paired differences between conditions.
-
-    A type is said to cost most, or least, only if the intervals of its paired differences from all other types lie on
-    one side of 0.
+    differences: paired differences between conditions; a type is said to cost most, or least, only if the intervals of
+        its differences from all other types lie on one side of 0.
     """
     if found is None or len(found.costs) < 2:
         return
@@ -167,10 +160,7 @@ def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFra
 
 
 def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: Sequence[str]) -> str | None:
-    """Return a sentence on the type that costs most without its attention inside or between sentences, or None.
-
-    table: Guan's Table 3. types: all types of the partition.
-    """
+    """Return a sentence on the type that costs most without attention in or between sentences, by Guan's Table 3."""
     each = {said: left_out_alone(table, model, partition, types, operation) for operation, said in _SENTENCES.items()}
     known = {said: found for said, found in each.items() if found is not None}
     if not known:
@@ -180,10 +170,7 @@ def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: S
 
 
 def kept_sentence(pairs: pd.DataFrame, model: str) -> str | None:
-    """Return a sentence on how many heads keep the cluster that they have in the model's parent, or None.
-
-    pairs: the result of `read_pairs`. Without a parent there is no sentence.
-    """
+    """Return a sentence on how many heads are in the same cluster as in the model's parent; None without a parent."""
     own = pairs["model"].str.startswith(f"{model} on ")
     of_parent = pairs[own & (pairs["relation"] == "parent")].dropna(subset=["same_cluster"])
     for row in of_parent.itertuples():
@@ -205,10 +192,8 @@ def cautions(
 ) -> Iterator[str]:
     """Yield a sentence or two on each thing that must not be concluded from a run.
 
-    judged: the verdicts on all models.
     doubtful: types whose name is doubtful, by model and partition, in words.
-    papers_models: models of the Hugging Face Hub that the papers report.
-    hubs: models of the Hugging Face Hub in this run.
+    papers_models, hubs: models of the Hugging Face Hub that the papers report, and that this run has.
     finetuned: models that the workflow trained.
     """
     if set(hubs) & set(papers_models):

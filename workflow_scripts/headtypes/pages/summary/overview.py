@@ -1,7 +1,4 @@
-"""The first screen of the page as pictures: where types lie, what each looks at, what leaving it out costs.
-
-Where nothing was left out, which head is best at what.
-"""
+"""The first screen of the page as pictures: where types lie, what each looks at, and what leaving it out costs."""
 
 import base64
 import io
@@ -11,7 +8,6 @@ from typing import Any, NamedTuple
 import matplotlib
 import numpy as np
 import pandas as pd
-from matplotlib.colors import to_rgb
 from PIL import Image
 
 from headtypes.analyses.distances.features import SELF_AND_SPECIAL, read_head_features
@@ -25,15 +21,14 @@ from headtypes.core.style import ATTENTION_COLOURS, attention_scale
 from headtypes.core.table_files import head_name
 from headtypes.data.tasks import METRICS, Metric, tested_metric
 from headtypes.papers.claims import join
-from headtypes.papers.guan2020.figures import typical_heads
+from headtypes.papers.guan2020.figures import ink, typical_heads
 
 
 class TypeCosts(NamedTuple):
     """The cost of an operation on the heads of one type alone, for each type, by one metric.
 
-    costs: a row for each type, with the columns condition, heads (number of heads), drop, low and high (its interval),
+    costs: a row for each type, with the columns condition, heads (their number), drop, low and high (its interval),
         and random, the drop without as many random heads; NaN for an unknown number.
-    metric: the metric of the scores.
     whole: the score of the whole model.
     """
 
@@ -65,7 +60,6 @@ def left_out_alone(
     """Return the cost of an operation on each type alone; None if no such condition was evaluated.
 
     table: Guan's Table 2 or 3, read from CSV.
-    types: all types of the partition.
     operation: such as `zero`, which leaves heads out, or `drop_intra`.
     """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
@@ -100,100 +94,9 @@ _BEST = 4
 _MARGIN = 0.08
 
 
-class Cell(NamedTuple):
-    """A head in the map: its name, the index of its type, its column and row from 0, and whether it is costly."""
-
-    head: str
-    type: int
-    column: int
-    row: int
-    costly: bool
-
-
-class Bar(NamedTuple):
-    """A column of the distance feature: what is looked at, percent of attention, and the bar's height from 0 to 1."""
-
-    at: str
-    percent: float
-    height: float
-
-
-class Looks(NamedTuple):
-    """Near, far or special columns of the distance feature: their name, percent of attention, and a bar for each."""
-
-    name: str
-    percent: float
-    bars: Sequence[Bar]
-
-
-class Example(NamedTuple):
-    """A typical head of a type: its name, and its attention in one sample as a data URI."""
-
-    head: str
-    map: str
-
-
-class Type(NamedTuple):
-    """A type of heads on the first screen.
-
-    name: with a question mark if the name is doubtful.
-    colour: of the type's cells in the map. ink: of letters in the cells.
-    letters: short name in the cells.
-    heads: number of heads.
-    where: the layers with most of the type's heads, in words.
-    looks: attention of the type's heads to near, far and special tokens.
-    examples: typical heads.
-    """
-
-    name: str
-    colour: str
-    ink: str
-    letters: str
-    heads: int
-    where: str
-    looks: Sequence[Looks]
-    examples: Sequence[Example]
-
-
-class Cost(NamedTuple):
-    """The score without a type, with the interval of its drop, and the score without as many random heads.
-
-    type: index of the type among the partition's types.
-    text, random_text: the score without the type, and the score without random heads, in words.
-    place, random: places of the two scores in the chart, in percent of the chart's width.
-    interval: places of the ends of the interval, in percent of the chart's width.
-    """
-
-    type: int
-    text: str
-    place: float
-    interval: tuple[float, float] | None
-    random: float | None
-    random_text: str
-
-
-class Costs(NamedTuple):
-    """The chart of the costs of leaving types out.
-
-    title: name of the metric of the scores.
-    whole: place of the whole model's score, in percent of the chart's width.
-    whole_text: the whole model's score in words.
-    rows: a row for each type.
-    """
-
-    title: str
-    whole: float
-    whole_text: str
-    rows: Sequence[Cost]
-
-
 class Best(NamedTuple):
-    """The head that is best at a relation, a mention or a position.
+    """The head that is best at a relation, a mention or a position (`at`), with its score in percent.
 
-    head: name of the head.
-    at: the relation, mention or position, in words.
-    task: the task on which scores were measured.
-    value: the score in percent.
     beside: the score of the best fixed offset, or None.
     """
 
@@ -202,30 +105,6 @@ class Best(NamedTuple):
     task: str
     value: float
     beside: float | None
-
-
-class Overview(NamedTuple):
-    """The pictures of one partition on the first screen: a map of heads, what each type looks at, and a chart of costs.
-
-    columns, rows: numbers of columns and rows of the map of heads.
-    by_column: whether a column of the map is a layer, as in models with more layers than heads.
-    step: every `step`-th column and row has its number written.
-    lettered: whether names of types are written into the map.
-    cells: the heads in the map.
-    types: the types, each with the attention of its heads.
-    costs: the chart of the score without each type. None if no type was left out by itself; then the page shows `best`.
-    best: the heads of the model that are best at something.
-    """
-
-    columns: int
-    rows: int
-    by_column: bool
-    step: int
-    lettered: bool
-    cells: Sequence[Cell]
-    types: Sequence[Type]
-    costs: Costs | None
-    best: Sequence[Best]
 
 
 def best_heads(found: Iterable[tuple[str, Iterable[Mapping]]]) -> list[Best]:
@@ -238,8 +117,8 @@ def best_heads(found: Iterable[tuple[str, Iterable[Mapping]]]) -> list[Best]:
     for task, of_task in found:
         by_score = {}
         for it in sorted(of_task, key=lambda it: -(it["above"] or 0)):
-            head, beside = head_name(int(it["layer"]), int(it["head"])), None if it["above"] is None else it["above"]
-            beside = None if beside is None else it["value"] - beside
+            head = head_name(int(it["layer"]), int(it["head"]))
+            beside = None if it["above"] is None else it["value"] - it["above"]
             by_score.setdefault((head, it["value"]), Best(head, it["at"], task, it["value"], beside))
         best += list(by_score.values())[:_BEST]
     return best
@@ -253,35 +132,47 @@ def overview(
     left_out: TypeCosts | None,
     costly: Collection[list[int]],
     best: Sequence[Best],
-) -> Overview:
-    """Return the pictures of the first screen for a partition.
+) -> dict[str, Any]:
+    """Return the pictures of the first screen for a partition, as `overview.html` draws them.
 
     features, maps: paths of head features, and of the attention maps of one sample, on the partition's task.
     resolution: options of `read_head_features`.
-    left_out: the cost of each type left out by itself, or None.
+    left_out: the cost of each type left out by itself; if None, `best` is shown instead.
     costly: [layer, head] of heads that cost more than other heads of their layer.
-    best: heads of the model that are best at something.
     """
     layers, heads = partition.shape
     by_column = layers > heads
     number = {type_: index for index, type_ in enumerate(partition.types)}
     cells = [
-        Cell(
-            head_name(layer, head),
-            number[type_],
-            *((layer, head) if by_column else (head, layer)),
-            [layer, head] in costly,
-        )
+        {
+            "head": head_name(layer, head),
+            "type": number[type_],
+            "column": layer if by_column else head,
+            "row": head if by_column else layer,
+            "costly": [layer, head] in costly,
+        }
         for (layer, head), type_ in np.ndenumerate(partition.type_of)
     ]
     columns, rows = (layers, heads) if by_column else (heads, layers)
     means, _ = read_head_features(features, **resolution)
     types = _types(partition, means, read_arrays(maps, AttentionMaps).attention)
-    lettered, step = len(cells) <= _LETTERED, -(-max(columns, rows) // _NUMBERED)
-    return Overview(columns, rows, by_column, step, lettered, cells, types, _costs(partition, left_out), best)
+    return {
+        "columns": columns,
+        "rows": rows,
+        # A column is a layer in models with more layers than heads.
+        "by_column": by_column,
+        # Every such column and row has its number.
+        "step": -(-max(columns, rows) // _NUMBERED),
+        # Whether names of types are written into the map.
+        "lettered": len(cells) <= _LETTERED,
+        "cells": cells,
+        "types": types,
+        "costs": _costs(partition, left_out),
+        "best": best,
+    }
 
 
-def _types(partition: Partition, features: np.ndarray, attention: np.ndarray) -> list[Type]:
+def _types(partition: Partition, features: np.ndarray, attention: np.ndarray) -> list[dict[str, Any]]:
     styles = type_styles(partition.types)
     of_head = partition.type_of.ravel()
     profiles = {name: features[of_head == name].mean(axis=0) for name in partition.types}
@@ -289,33 +180,35 @@ def _types(partition: Partition, features: np.ndarray, attention: np.ndarray) ->
     most = np.sqrt(max(profile.max() for profile in profiles.values()))
     shares = partition.table.groupby("type")[["near", "special", "far"]].mean()
     return [
-        Type(
-            f"{name}?" if name in partition.doubtful else name,
-            styles[name].colour,
-            _ink(styles[name].colour),
-            _LETTERS.get(name, name.removeprefix("type-")[:2]),
-            int((of_head == name).sum()),
-            where((partition.type_of == name).sum(axis=1)),
-            _looks(profile, most, 100 * shares.loc[name]),
-            [Example(head_name(*head), _map(attention[*head])) for head in typical_heads(partition, name)],
-        )
+        {
+            "name": f"{name}?" if name in partition.doubtful else name,
+            "colour": styles[name].colour,
+            "ink": {"black": "#000", "white": "#fff"}[ink(styles[name].colour)],
+            "letters": _LETTERS.get(name, name.removeprefix("type-")[:2]),
+            "heads": int((of_head == name).sum()),
+            "where": where((partition.type_of == name).sum(axis=1)),
+            "looks": _looks(profile, most, 100 * shares.loc[name]),
+            "examples": [
+                {"head": head_name(*head), "map": _map(attention[*head])} for head in typical_heads(partition, name)
+            ],
+        }
         for name, profile in profiles.items()
     ]
 
 
-def _looks(profile: np.ndarray, most: float, shares: pd.Series) -> list[Looks]:
+def _looks(profile: np.ndarray, most: float, shares: pd.Series) -> list[dict[str, Any]]:
     bins = len(profile) - len(SELF_AND_SPECIAL)
     names = [f"distance bin {number}" for number in range(bins)] + [_AT[name] for name in SELF_AND_SPECIAL]
-    bars = [Bar(at, 100 * share, np.sqrt(share) / most) for at, share in zip(names, profile, strict=True)]
+    bars = [
+        {"at": at, "percent": 100 * share, "height": np.sqrt(share) / most}
+        for at, share in zip(names, profile, strict=True)
+    ]
     groups = {"near": [bars[bins], bars[0]], "far": bars[1:bins], "special": bars[bins + 1 :]}
-    return [Looks(name, shares[name], of_group) for name, of_group in groups.items()]
+    return [{"name": name, "percent": shares[name], "bars": of_group} for name, of_group in groups.items()]
 
 
 def where(heads: np.ndarray) -> str:
-    """Return in words the fewest layers in which at least half of a type's heads lie, or that the type is spread.
-
-    heads: number of the type's heads in each layer.
-    """
+    """Return in words the fewest layers with at least half of a type's heads; `heads` has their number by layer."""
     most = np.argsort(-heads, kind="stable")
     layers = np.sort(most[: 1 + int(np.argmax(np.cumsum(heads[most]) >= heads.sum() / 2))])
     if len(layers) > _LAYERS:
@@ -336,12 +229,7 @@ def _map(attention: np.ndarray) -> str:
     return data_uri(Image.fromarray(grey).convert("L"))
 
 
-def _ink(colour: str) -> str:
-    red, green, blue = (((it + 0.055) / 1.055) ** 2.4 for it in to_rgb(colour))
-    return "#000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#fff"
-
-
-def _costs(partition: Partition, found: TypeCosts | None) -> Costs | None:
+def _costs(partition: Partition, found: TypeCosts | None) -> dict[str, Any] | None:
     if found is None:
         return None
     falls = 1 if found.metric.higher_is_better else -1
@@ -349,13 +237,20 @@ def _costs(partition: Partition, found: TypeCosts | None) -> Costs | None:
     least, most = min(scores.min(axis=None), found.whole), max(scores.max(axis=None), found.whole)
     room = _MARGIN * ((most - least) or 1)
 
+    # In percent of the chart's width.
     def place(score: float) -> float:
         return 100 * (score - least + room) / (most - least + 2 * room)
 
-    def cost(type_: str, score: pd.Series) -> Cost:
-        interval = None if pd.isna(score["low"]) else tuple(sorted(map(place, score[["low", "high"]])))
-        random = (None, "") if pd.isna(score["random"]) else (place(score["random"]), found.text(score["random"]))
-        return Cost(partition.types.index(type_), found.text(score["drop"]), place(score["drop"]), interval, *random)
-
-    rows = [cost(type_, score) for type_, score in scores.iterrows()]
-    return Costs(found.metric.title, place(found.whole), found.text(found.whole), rows)
+    rows = [
+        {
+            "type": partition.types.index(type_),
+            "text": found.text(score["drop"]),
+            "place": place(score["drop"]),
+            "interval": None if pd.isna(score["low"]) else sorted(map(place, score[["low", "high"]])),
+            "random": None if pd.isna(score["random"]) else place(score["random"]),
+            "random_text": found.text(score["random"]),
+        }
+        for type_, score in scores.iterrows()
+    ]
+    whole = {"whole": place(found.whole), "whole_text": found.text(found.whole)}
+    return {"title": found.metric.title, **whole, "rows": rows}

@@ -1,9 +1,7 @@
 """The page of all results: what it shows, read from the results on disk."""
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +18,10 @@ from headtypes.comparisons.models import read_pairs
 from headtypes.core.files import StrPath, read_each, read_json, undamaged, write_text
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import Shown
-from headtypes.pages.rendering import render
+from headtypes.pages.rendering import relative, render
 from headtypes.pages.summary.answers import Answers, Company, matter_card, number_card, types_card
 from headtypes.pages.summary.findings import (
     SIGNS,
-    Judged,
     best_sentence,
     cautions,
     costs_sentences,
@@ -54,66 +51,24 @@ _COLOURS = 128
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A figure of the page.
-
-    caption: paragraphs of the caption.
-    data: the PNG as a data URI.
-    width, height: in pixels.
-    file: path of the PDF, relative to the page.
-    """
-
-    title: str
-    caption: list[str]
-    data: str
-    width: int
-    height: int
-    file: str
-
-
-def picture_of(title: str, png: StrPath, caption: list[str], file: str) -> Picture:
-    """Return a figure's PNG as the page shows it, no wider than the page needs.
-
-    file: path of the PDF, relative to the page.
-    Raises `InputError` that names a damaged file.
-    """
+def _picture(title: str, png: StrPath, caption: list[str], folder: Path) -> dict[str, Any]:
     with undamaged(png, "is not a PNG"), Image.open(png) as image:
         flat = Image.new("RGB", image.size, "white")
         flat.paste(image, mask=image.getchannel("A") if image.mode == "RGBA" else None)
         if flat.width > _WIDTH:
             flat = flat.resize((_WIDTH, round(flat.height * _WIDTH / flat.width)), Image.Resampling.LANCZOS)
         data = data_uri(flat.quantize(_COLOURS, dither=Image.Dither.NONE))
-    return Picture(title, caption, data, flat.width, flat.height, file)
+    size, file = {"width": flat.width, "height": flat.height}, relative(png, folder, ".pdf")
+    return {"title": title, "caption": caption, "data": data, **size, "file": file}
 
 
 def caption_of(path: StrPath, wildcards: dict[str, str]) -> list[str]:
-    """Return the paragraphs of a caption in `report/` as plain text, with the values of wildcards put in."""
+    """Return the paragraphs of a caption in `report/` as plain text, with the values of its wildcards."""
     template = Environment(undefined=StrictUndefined, autoescape=False).from_string(Path(path).read_text("utf-8"))
     text = template.render(snakemake={"wildcards": wildcards})
     paragraphs = re.split(r"\n\s*\n", text.strip())
     # Emphasis, which plain text does not have.
     return [re.sub(r"\*+([^*]+)\*+", r"\1", " ".join(paragraph.split())) for paragraph in paragraphs]
-
-
-@dataclass(frozen=True)
-class ShownPaper:
-    """The part of the page of results on one paper.
-
-    short: the paper's authors. name: authors, year and title.
-    judged: verdicts on each model with a partition or task, the model with the most verdicts first.
-    headline: number of elements of `judged`, from the first, that the page shows in full; the page only links to the
-        rest.
-    """
-
-    id: str
-    short: str
-    name: str
-    url: str
-    judged: Sequence[Judged]
-    tables: Sequence[Shown]
-    pictures: Sequence[Picture]
-    headline: int
 
 
 def collect_summary(
@@ -136,16 +91,12 @@ def collect_summary(
 
     inputs: {name: {key: path}}, the paths of `stage.inputs`, and `references`, the papers' data.
     captions: paths of the figures' captions.
-    page: path of the page.
-    models, tasks: names of the models and tasks of the run.
-    tested: further models that were read on random tokens alone.
+    models: models of the run; tested: further models that were read on random tokens alone.
     atlases: models that have an atlas.
     partitions: mappings: model, partition, k (None without a clustering), features (options of `read_head_features`),
         and results, paths by what a file holds, which the page links to.
     untyped: paths of results of models without types, by what the results hold.
     hubs, finetuned: as in `cautions`.
-    seed: seed of the run.
-    provenance: what made the results.
     Raises `InputError` that names a damaged file.
     """
     folder = Path(page).parent
@@ -160,14 +111,14 @@ def collect_summary(
     answers.sort(key=lambda answer: -answer.measured)
     by_stem = {Path(path).stem: path for path in captions}
 
-    def pictures(of: Iterable[Figure]) -> list[Picture]:
+    def pictures(of: Iterable[Figure]) -> list[dict[str, Any]]:
         return [
-            picture_of(
+            _picture(
                 f"{figure.title}: {', '.join(key)}",
                 png,
                 # Of several of a kind, the first says what is seen.
                 caption_of(by_stem[figure.caption], dict(zip(figure.of, key, strict=True)))[:1] if not number else [],
-                _relative(Path(png).with_suffix(".pdf"), folder),
+                folder,
             )
             for figure in of
             for number, (key, png) in enumerate(inputs[figure.name].items())
@@ -175,7 +126,7 @@ def collect_summary(
 
     def tables(of: Iterable[Tables]) -> list[Shown]:
         return [
-            shown.in_brief(_relative(path, folder))
+            shown.in_brief(relative(path, folder))
             for declared in of
             for key, path in inputs[declared.name].items()
             for shown in declared.shown(path, *key)
@@ -186,19 +137,32 @@ def collect_summary(
     if answers:
         said += [kept_sentence(read_pairs(path), answers[0].model) for path in inputs["compared"].values()]
     for name, paper in PAPERS.items():
-        judged = _compared(inputs["comparisons"].get(name), paper.subject, folder)
+        judged = []
+        if path := inputs["comparisons"].get(name):
+            columns = ["model", paper.subject, *_COMPARED]
+            compared = read_csv(path, "compares nothing with a paper", columns, rows=0, **NAMED)
+            judged = judged_subjects(compared, paper.subject, relative(path, folder))
         headline = sum(subject.model == judged[0].model for subject in judged) if paper.judges_tasks else 1
-        shown, figures = tables(paper.tables), pictures(paper.figures)
-        url = published[name]["url"] if name in published else ""
-        title = f"{paper.authors} {paper.title}"
-        papers.append(ShownPaper(name, paper.authors, title, url, judged, shown, figures, headline))
+        papers.append(
+            {
+                "id": name,
+                "short": paper.authors,
+                "name": f"{paper.authors} {paper.title}",
+                "url": published[name]["url"] if name in published else "",
+                "judged": judged,
+                # The number of these, from the first, that are shown in full; the page only links to the rest.
+                "headline": headline,
+                "tables": tables(paper.tables),
+                "pictures": pictures(paper.figures),
+            }
+        )
         said += [paper.finding(subject.values, subject.model) for subject in judged[:headline]]
     for model, found in best.items():
         for task, of_task in found:
             said += [best_sentence(model, one) for one in best_heads([(task, of_task)])[:1]]
     doubtful = {", ".join(key): it.doubtful for key, it in types.items() if it.doubtful}
     theirs = [paper["model"] for paper in published.values()]
-    judged = [subject for paper in papers for subject in paper.judged]
+    judged = [subject for paper in papers for subject in paper["judged"]]
     return {
         "title": f"The attention heads of {models[0] if len(models) == 1 else f'{len(models)} models'}",
         "run": _run(models, tasks, partitions, tested),
@@ -206,12 +170,12 @@ def collect_summary(
         "best": {model: best_heads(of) for model, of in best.items() if of and model not in {key[0] for key in types}},
         "cautions": list(cautions(judged, doubtful, theirs, hubs, finetuned)),
         "findings": list(filter(None, said))[:_FINDINGS],
-        "papers": [paper for paper in papers if paper.judged or paper.tables or paper.pictures],
+        "papers": [paper for paper in papers if paper["judged"] or paper["tables"] or paper["pictures"]],
         "apart": pictures([COMPARED_TYPES]),
         "ledger": bool(inputs["comparisons"]),
         "atlases": [(model, f"atlas/{model}.html") for model in atlases],
         "files": [
-            *((about, [_relative(file, folder) for file in files]) for about, files in untyped.items()),
+            *((about, [relative(file, folder) for file in files]) for about, files in untyped.items()),
             *_files(inputs, folder),
         ],
         "made": list(facts(provenance, folder, seed)),
@@ -238,13 +202,6 @@ def _run(
     return f"{join(models)} on {join(tasks)}{divided}.{beside}"
 
 
-def _compared(path: str | None, key: str, folder: Path) -> list[Judged]:
-    if path is None:
-        return []
-    table = read_csv(path, "compares nothing with a paper", ["model", key, *_COMPARED], rows=0, **NAMED)
-    return judged_subjects(table, key, _relative(path, folder))
-
-
 def _answers(
     inputs: Mapping[str, Keyed],
     types: Mapping[tuple[str, str], Partition],
@@ -261,7 +218,7 @@ def _answers(
     key, heads = (model, partition), types[model, partition]
     stability = None if k is None else read_json(inputs["stability"][key])
     # What decides each question.
-    clustered = [] if k is None else [_relative(inputs["stability"][key], folder)]
+    clustered = [] if k is None else [relative(inputs["stability"][key], folder)]
     figures = [(about, path) for about, paths in results.items() for path in paths if path.endswith(".png")]
     tables = {about: [path for path in paths if not path.endswith(".png")] for about, paths in results.items()}
     left_out, said = left_out_alone(costs["2"], *key, heads.types) if "2" in costs else None, []
@@ -282,10 +239,8 @@ def _answers(
             matter_card(model, partition, heads, company, left_out, measured),
         ],
         sentences=list(filter(None, said)),
-        figures={
-            about: (_relative(png, folder), _relative(Path(png).with_suffix(".pdf"), folder)) for about, png in figures
-        },
-        files={about: [_relative(path, folder) for path in paths] for about, paths in tables.items() if paths},
+        figures={about: (relative(png, folder), relative(png, folder, ".pdf")) for about, png in figures},
+        files={about: [relative(path, folder) for path in paths] for about, paths in tables.items() if paths},
     )
 
 
@@ -295,7 +250,7 @@ def _company(inputs: Mapping[str, Keyed], model: str, folder: Path) -> tuple[Com
         return None, []
     files = [inputs[name][key] for name in ("costs", "fit", "labels")]
     read = Company(*(read(path) for read, path in zip((read_costs, read_fit, read_labels), files, strict=True)))
-    return read, [_relative(path, folder) for path in files]
+    return read, [relative(path, folder) for path in files]
 
 
 def _best(inputs: Mapping[str, Keyed], model: str) -> Iterator[tuple[str, list[dict]]]:
@@ -314,7 +269,7 @@ def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterator[tuple[str, lis
         "Types beside random heads": ["compared_types"],
     }
     for about, names in named.items():
-        if files := [_relative(path, folder) for name in names for path in inputs[name].values()]:
+        if files := [relative(path, folder) for name in names for path in inputs[name].values()]:
             yield about, files
     if inputs["comparisons"]:
         yield "How often each claim holds", ["ledger.html", "ledger.claims.csv"]
@@ -322,16 +277,8 @@ def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterator[tuple[str, lis
     yield "The configuration, and what made each result", ["provenance/config.json", "provenance/"]
 
 
-def _relative(path: StrPath, folder: Path) -> str:
-    return Path(os.path.relpath(path, folder)).as_posix()
-
-
 def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, list[str]]]:
-    """Yield facts about a run, each a name and lines of text.
-
-    provenance: sources, versions and code of the run.
-    results: the folder with the benchmarks of jobs.
-    """
+    """Yield facts about a run, each a name and lines of text; `results` is the folder with the benchmarks of jobs."""
     for kind, name in (("models", "Models"), ("tasks", "Data"), ("training", "Training data")):
         if lines := [
             f"{source.partition('/')[2]}: {_identity(about)}"
@@ -346,19 +293,16 @@ def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, lis
     yield "Versions", [f"Python {provenance['python']}", *versions]
     times = processor_time(results)
     if len(times):
-        longest = times.nlargest(3)
-        named = ", ".join(f"{_job(path)} {duration(seconds)}" for path, seconds in longest.items())
-        yield (
-            "Processor time",
-            [f"{duration(times.sum())} in {len(times)} {'job' if len(times) == 1 else 'jobs'}; longest: {named}"],
+        named = ", ".join(
+            f"{path.removesuffix('benchmark.tsv').rstrip('./')} {duration(seconds)}"
+            for path, seconds in times.nlargest(3).items()
         )
+        jobs = "job" if len(times) == 1 else "jobs"
+        yield "Processor time", [f"{duration(times.sum())} in {len(times)} {jobs}; longest: {named}"]
 
 
 def processor_time(results: Path) -> pd.Series:
-    """Return seconds of processor time of each job with a benchmark, by the path of the benchmark.
-
-    results: the folder with the benchmarks.
-    """
+    """Return seconds of processor time of each job, by the path of its benchmark in a folder of results."""
     times = {
         file.relative_to(results).as_posix(): pd.read_csv(file, sep="\t")["cpu_time"]
         for file in sorted(results.rglob("*benchmark.tsv"))
@@ -371,10 +315,6 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _job(path: str) -> str:
-    return path.removesuffix("benchmark.tsv").rstrip("./")
 
 
 def _identity(about: dict) -> str:

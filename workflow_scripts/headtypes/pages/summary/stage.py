@@ -11,16 +11,12 @@ from headtypes.comparisons import stage as compared_types
 from headtypes.core.stage import PICTURED, Plan, Result, stage
 from headtypes.pages.atlas.stage import models
 from headtypes.pages.ledger.stage import comparisons
-from headtypes.papers.paper import PARTITION, Figure, shown_files, shown_partitions, shown_texts
+from headtypes.papers.paper import Figure, shown_partitions, shown_texts
 from headtypes.papers.registry import PAPERS
 
 
 def shown_compared_types(plan: Plan) -> list:
-    """Return the plan's entries of the partitions whose figure of types beside random heads the page shows.
-
-    There are at most two: the partition whose other figures the page shows, and a partition of a task of text. A
-    partition that is not compared with random heads is left out.
-    """
+    """Return the partition that the page shows and one of text, as far as they are compared with random heads."""
     of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
     shown = dict.fromkeys([*shown_partitions(plan), *of_texts])
     return [partition for partition in shown if partition in plan.compared_types]
@@ -28,11 +24,10 @@ def shown_compared_types(plan: Plan) -> list:
 
 COMPARED_TYPES = Figure(
     "compared_types_figures",
-    title="Types beside random heads",
-    caption="compared_types",
-    path="results/compared_types/{model}/{partition}.png",
-    of=PARTITION,
-    entries=shown_compared_types,
+    "results/compared_types/{model}/{partition}.png",
+    shown_compared_types,
+    "Types beside random heads",
+    "compared_types",
 )
 # Those that each paper lists, and that of no single paper.
 FIGURES = (*(figure for paper in PAPERS.values() for figure in paper.figures), COMPARED_TYPES)
@@ -44,10 +39,7 @@ BEST = tuple(analysis for analysis in ANALYSES if analysis.best)
 
 
 def inputs(plan: Plan) -> dict[str, dict]:
-    """Return the paths that the page is made from, {name: {key: path}}.
-
-    A key is, for instance, a model and a partition.
-    """
+    """Return the paths that the page is made from, {name: {key: path}}; a key is, for instance, (model, partition)."""
     partitions = {
         "partition": (types.PARTITION.path, plan.partitions.values()),
         "features": (distances.FEATURES.path, plan.partitions.values()),
@@ -64,7 +56,7 @@ def inputs(plan: Plan) -> dict[str, dict]:
     }
     return {
         "comparisons": comparisons(plan),
-        **{shown.name: shown_files(shown, plan) for shown in (*FIGURES, *TABLES)},
+        **{shown.name: shown.files(plan) for shown in (*FIGURES, *TABLES)},
         **{
             name: {entry.key: pattern.format(**entry.wildcards) for entry in entries}
             for name, (pattern, entries) in partitions.items()
@@ -92,7 +84,6 @@ def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
 
 @stage(calls="pages.summary.page:run")
 def write_summary(plan: Plan) -> dict:
-    """Return the spec of the page of results, the arguments of `collect_summary` but for paths and provenance."""
     shown = [*shown_partitions(plan), *plan.partitions.values()]
     tasks, results = list(dict.fromkeys(entry.task for entry in plan.inputs)), _results(plan)
     typed = {entry.model for entry in plan.features}

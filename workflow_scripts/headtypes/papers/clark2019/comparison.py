@@ -1,6 +1,7 @@
 """The comparison with Clark et al. 2019: verdicts on its claims, and published values next to ours."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -8,7 +9,6 @@ from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.relations.accuracy import ALL
 from headtypes.core.tables import markdown_table
 from headtypes.papers import comparison
-from headtypes.papers.claims import BASES
 from headtypes.papers.clark2019.claims.language import Documents, Trees, of_coreference, of_probes, of_relations
 from headtypes.papers.clark2019.claims.quantities_of_language import (
     collect_coreference,
@@ -38,20 +38,18 @@ def compare_files(
     published: Clark2019,
     *,
     beside: Collection[str],
-    repeats: Mapping[str, Sequence[str]],
-    tested: Collection[str],
+    **judging: Any,
 ) -> Compared:
     """Return the comparison of our results with the paper, read from files.
 
     found: paths of our results, {kind: {(model, task): path}}.
     beside: the models whose values stand next to the published ones.
-    repeats: by a common name, the models that differ in a random seed alone.
-    tested: the bases of claims (keys of `BASES`) whose p-values are corrected for the number of claims.
+    judging: options of `comparison_table`.
     """
     quantities = collect_all(*(found[name] for name in ("surfaces", "gradients", "fits", "divergences")), published)
     quantities |= collect_treebanks(found["relations"], found["probes"], published)
     quantities |= collect_coreference(found["coreference"], published)
-    table = compare_with_clark(quantities, beside, published, repeats, tested)
+    table = compare_with_clark(quantities, beside, published, **judging)
     return Compared(comparison.tidy_table(quantities, TASK_KEYS), table, comparison_page(table, published))
 
 
@@ -59,23 +57,17 @@ def compare_with_clark(
     quantities: Mapping[Key, Quantities],
     beside: Collection[str],
     published: Clark2019,
-    repeats: Mapping[str, Sequence[str]] | None = None,
-    tested: Collection[str] = tuple(BASES),
+    **judging: Any,
 ) -> pd.DataFrame:
     """Return verdicts on the paper's claims and its published values next to ours, one model and task after the other.
 
     quantities: our results by model and task, from `collect_all`, `collect_treebanks` and `collect_coreference`.
     beside: the models whose values stand next to the published ones.
-    repeats: by a common name, the models that differ in a random seed alone.
-    tested: the bases of claims (keys of `BASES`) whose p-values are corrected for the number of claims.
+    judging: options of `comparison_table`.
 
-    The columns are `COLUMNS`. Rows of a model and task are claims, then values, as `kind` says. If a model has no text,
-    treebank or documents, claims about that kind of data have an empty task. ours, low, high, published and difference
-    are shares of attention, nats, percent or numbers of heads, as `quantity` says. verdict_holm and p_holm are
-    corrected for the number of claims.
-
-    Values of a treebank or of coreference are those of Tables 1 to 3. Values of a text have the ids
-    - of values in the paper's text;
+    Columns are `COLUMNS`. If a model has no text, treebank or documents, claims about that kind of data have an empty
+    task. Values are shares of attention, nats, percent or numbers of heads, as `quantity` says. Values of a text have
+    ids of values in the paper's text, or
     - `layer.{statistic}.{layer}`, means by layer, from 1;
     - `third.{statistic}.{third}`, means by thirds of the layers, if the paper's model has another number of layers;
     - `sink.{layer}`, the kind of token with the most attention in the layer;
@@ -94,7 +86,7 @@ def compare_with_clark(
         for kind in (kind for kind in _KINDS if kind not in map(type, of_model.values())):
             nothing = kind({}, otherwise=kind.absent, published=published)
             subjects.append(comparison.Subject({"model": model, "task": ""}, claims[kind], nothing, theirs[kind]))
-    return comparison.comparison_table(subjects, COLUMNS, repeats, tested).astype(dict.fromkeys(_UNITS, float))
+    return comparison.comparison_table(subjects, COLUMNS, **judging).astype(dict.fromkeys(_UNITS, float))
 
 
 def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:

@@ -1,8 +1,4 @@
-"""The figures of Clark et al. 2019, with our heads in them.
-
-In Figures 1 and 5 lines between tokens are as dark as the attention. In Figures 2 and 4 a statistic of every head is a
-dot, and the layers' means are a line; Figure 3 has means alone. In Figure 6 heads that attend alike lie close.
-"""
+"""The figures of Clark et al. 2019, with our heads in them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -45,7 +41,7 @@ _BLUE, _VERMILION, _SKY, _PURPLE, _ORANGE, _GREEN = PALETTE[:6]
 
 
 class Series(NamedTuple):
-    """A statistic of heads, with its label in legends, its colour and its marker."""
+    """A statistic of heads, and how its line looks."""
 
     statistic: str
     label: str
@@ -97,7 +93,7 @@ _LOSSES = {
 def surface_figure(statistics: Statistics, published: Statistics | None) -> Figure:
     """Draw Figure 2, shares of attention: a dot for each head in its layer, and lines of the layers' means.
 
-    published: the paper's statistics, drawn as pale lines if the model has as many layers; None for no pale lines.
+    published: the paper's statistics or None, drawn as pale lines if the model has as many layers.
     """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.5), layout="constrained")
@@ -108,7 +104,7 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
             shown = [one for one in shown if one.statistic != "first"]
         axes.set_title(title, loc="left", pad=26)
         if not shown:
-            say(axes, statistics.missing[series[0].statistic])
+            _say(axes, statistics.missing[series[0].statistic])
             continue
         means = title != "neighbours"
         _draw_heads(axes, shown, statistics, published, means)
@@ -116,7 +112,7 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
         keys = [one.key(lw=1.1 if means else 0) for one in shown]
         if published is not None and any(one.statistic in published.layers for one in shown):
             keys.append(_published_key())
-        add_legend_above(axes, handles=keys, columnspacing=0.9, handletextpad=0.4)
+        _add_legend_above(axes, handles=keys, columnspacing=0.9, handletextpad=0.4)
     panels[0].set_ylabel("share of attention")
     return figure
 
@@ -129,7 +125,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
     """
     figure = Figure(figsize=(PAGE, 0.7 if gradients.loss is None else 2.2), layout="constrained")
     if gradients.loss is None:
-        say(figure.subplots(), f"No gradients: the model {gradients.reason}.")
+        _say(figure.subplots(), f"No gradients: the model {gradients.reason}.")
         return figure
     values, ratios = figure.subplots(1, 2)
     of_heads = dict(zip(ATTENDED, np.moveaxis(gradients.values, -1, 0), strict=True))
@@ -157,7 +153,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
 def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figure:
     """Draw Figure 4, the entropy of attention in nats: a dot for each head, the layers' means, and uniform attention.
 
-    published: the paper's statistics, drawn as pale lines if the model has as many layers; None for no pale lines.
+    published: the paper's statistics or None, drawn as pale lines if the model has as many layers.
     """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.3), layout="constrained")
@@ -166,7 +162,7 @@ def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figu
     for axes, series in zip(panels, _ENTROPIES, strict=True):
         axes.set_title(series.label, loc="left")
         if series.statistic not in statistics.heads:
-            say(axes, statistics.missing[series.statistic])
+            _say(axes, statistics.missing[series.statistic])
             continue
         _draw_heads(axes, [series], statistics, published)
         ends = np.concatenate([[0.5], layers, [layers[-1] + 0.5]])
@@ -183,13 +179,13 @@ def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figu
     return figure
 
 
-def say(axes: Axes, sentence: str) -> None:
+def _say(axes: Axes, sentence: str) -> None:
     axes.text(0.5, 0.5, sentence, transform=axes.transAxes, ha="center", va="center", color="0.35", wrap=True)
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 
 
-def add_legend_above(axes: Axes, **how) -> None:
+def _add_legend_above(axes: Axes, **how) -> None:
     pads = {"borderpad": 0.1, "borderaxespad": 0.1, "labelspacing": 0.25}
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, handlelength=1.4, **pads, **how)
 
@@ -269,12 +265,9 @@ _TOKEN_LINE, _TITLES, _TOKEN_SIZE = 0.125, 0.72, 6.2
 
 
 class BestHead(NamedTuple):
-    """The head that is best at a dependency relation or at coreference.
+    """The best head at a relation (the paper's name) or at `COREFERENCE`, from 0, with its accuracy in percent.
 
-    phenomenon: the paper's name of the relation, or `COREFERENCE`.
-    layer, head: counted from 0.
     direction: which of two related words looks at the other (`relations.guesses.DIRECTIONS`); empty for coreference.
-    accuracy: in percent.
     """
 
     phenomenon: str
@@ -285,10 +278,7 @@ class BestHead(NamedTuple):
 
 
 def best_of_relations(table: pd.DataFrame) -> Iterator[BestHead]:
-    """Yield the best head of each relation of Figure 5, chosen and scored on the same sentences, as in the paper.
-
-    table: the best heads on a treebank, the result of `relations.accuracy.measure_relations`.
-    """
+    """Yield the best head of each relation of Figure 5, from the result of `relations.accuracy.measure_relations`."""
     rows = chosen_and_scored_on_file(table).set_index(["annotation", "relation"])
     for relation in _DOES:
         if (name := our_relation(relation)) in rows.index:
@@ -305,10 +295,9 @@ def best_of_mentions(table: pd.DataFrame) -> BestHead:
 class SentenceMap(NamedTuple):
     """The attention of the best head for a relation or coreference, among the words of one sentence or passage.
 
-    best: the head.
     words: the words that are shown, with special tokens.
-    marked: indices, in `words`, of words that have the relation, or are head words of mentions.
-    attention: [word that looks, word that is looked at] float32.
+    marked: indices of words that have the relation, or are head words of mentions.
+    attention: [word that looks, word that is looked at].
     """
 
     best: BestHead
@@ -319,10 +308,9 @@ class SentenceMap(NamedTuple):
 
 @styled
 def examples_figure(examples: Examples) -> Figure:
-    """Draw Figure 1, a panel for each pattern of attention: lines from tokens at the left to tokens at the right.
+    """Draw Figure 1, a panel for each pattern of attention: lines from tokens to tokens, as dark as the attention.
 
-    examples: one head for each pattern, and its attention among the same tokens.
-    A line of attention 1 is black, and a line of attention 0 is not seen. A panel without a head says why.
+    A panel without a head that shows the pattern says why.
     """
     figure = Figure(figsize=(PAGE, 0.65 + _TOKEN_LINE * len(examples.tokens)), layout="constrained")
     for axes, pattern in zip(figure.subplots(1, len(PATTERNS)), PATTERNS, strict=True):
@@ -331,7 +319,7 @@ def examples_figure(examples: Examples) -> Figure:
         else:
             title, why = _PATTERNS[pattern]
             axes.set_title(title, fontsize=7.5)
-            say(axes, why)
+            _say(axes, why)
     return figure
 
 
@@ -344,7 +332,7 @@ def sentences_figure(maps: Sequence[SentenceMap]) -> Figure:
     rows = [maps[start : start + _PANELS] for start in range(0, len(maps), _PANELS)]
     if not rows:
         figure = Figure(figsize=(PAGE, 1), layout="constrained")
-        say(figure.subplots(), "On no sentence of a few words is the best head right.")
+        _say(figure.subplots(), "On no sentence of a few words is the best head right.")
         return figure
     heights = [_TITLES + _TOKEN_LINE * max(len(shown.words) for shown in row) for row in rows]
     figure = Figure(figsize=(PAGE, sum(heights)), layout="constrained")
@@ -424,11 +412,9 @@ _LEGEND_LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 
 
 
 def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
-    """Return the relations (or coreference) at which a head is the best of its model, as a text, by (layer, head).
+    """Return the relations (or coreference) at which a head is the best, as a text, by layer and head from 0.
 
-    relations: paths of tables of best heads on treebanks; only the first path is read.
-    mentions: paths of tables of accuracies at coreference; only the first path is read.
-    Layers and heads are counted from 0.
+    relations, mentions: paths of tables of best heads at relations, and at coreference; only the first is read.
     """
     best_heads = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
     best_heads += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]
@@ -450,7 +436,7 @@ def divergence_figure(
 
     places, summary: coordinates of the heads and quality of the fit, as `projection.project_heads` returns them.
     behaviours: [layer, head] str, such as `next` or `sep`, as `behaviours_of` returns them.
-    best: the result of `phenomena_of_heads`; a cross marks each head in the result.
+    best: the result of `phenomena_of_heads`, whose heads are crosses.
     """
     kinds = max(len(set(behaviours.ravel())) + len(best), 0 if partition is None else len(partition.types))
     lines = -(-kinds // 2)
@@ -465,7 +451,7 @@ def divergence_figure(
     _mark_layers(figure, panels[1], places)
     if partition is not None:
         scatter_types(panels[2], places, partition, _DOT)
-        add_legend_above(panels[2], **_LEGEND)
+        _add_legend_above(panels[2], **_LEGEND)
     titles = ("by behaviour", "by layer", "by Guan's type")
     for axes, title in zip(panels, titles, strict=False):
         # Above the legend.
@@ -489,7 +475,7 @@ def _mark_behaviours(
         place = places[(places["layer"] == layer) & (places["head"] == head)]
         label = f"{what}: {head_name(layer, head)}"
         axes.scatter(place["x"], place["y"], s=26, c="black", marker=marker, lw=0.9, label=label, gid=label)
-    add_legend_above(axes, **_LEGEND)
+    _add_legend_above(axes, **_LEGEND)
 
 
 def _mark_layers(figure: Figure, axes: Axes, places: pd.DataFrame) -> None:

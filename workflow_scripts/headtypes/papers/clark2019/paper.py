@@ -14,7 +14,6 @@ from headtypes.analyses.surface import analysis as surface
 from headtypes.core.stage import PICTURED, TEXT, Result, of_inputs_alone, stage
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.paper import (
-    TASK,
     Compared,
     Entries,
     Figure,
@@ -160,7 +159,7 @@ RESULTS = (
 
 def _figure(number: int, name: str, title: str, entries: Entries = shown_texts) -> Figure:
     path = f"results/clark2019/{{model}}/{{task}}/figure{number}.png"
-    return Figure(name, f"Clark's Figure {number}. {title}", f"clark_figure{number}", path, TASK, entries)
+    return Figure(name, path, entries, f"Clark's Figure {number}. {title}", f"clark_figure{number}")
 
 
 def _tables(number: int, name: str, entries: Entries, show: str, *columns: str) -> Tables:
@@ -170,7 +169,7 @@ def _tables(number: int, name: str, entries: Entries, show: str, *columns: str) 
 
         return getattr(tables, show)(read_named(path, "task", *columns))
 
-    return Tables(name, f"results/clark2019/table{number}.csv", (), if_any(entries), shown)
+    return Tables(name, f"results/clark2019/table{number}.csv", if_any(entries), shown)
 
 
 def _sentences(plan: Plan) -> list[Any]:

@@ -37,12 +37,7 @@ class TreebankData(Data):
 
 
 class DataSets(Data):
-    """The data sets of the paper.
-
-    segments: texts of sections 3 and 6.
-    treebank: trees of sections 4.2 and 5.
-    coreference: documents of section 4.3.
-    """
+    """The data sets of the paper: texts of sections 3 and 6, trees of 4.2 and 5, and documents of section 4.3."""
 
     segments: str
     treebank: TreebankData
@@ -50,14 +45,11 @@ class DataSets(Data):
 
 
 class SurfaceValue(Data):
-    """A statistic of attention that the text of section 3 of the paper mentions.
+    """A statistic of attention, such as "sep" or "entropy", that section 3 of the paper mentions.
 
-    statistic: name of the statistic, such as "sep" or "entropy".
-    value: the printed value, if there is one.
-    above, below: the printed limit, if there is no value.
+    value: the printed value; above, below: the printed limit instead; wording: the paper's words instead of both.
     heads: number of heads beyond the limit, if the text counts heads.
     layers: the layers that the text names, from 1; with `heads`, one layer for each head.
-    wording: the paper's words, if there is neither a value nor a limit.
     """
 
     id: str
@@ -74,10 +66,10 @@ class SurfaceValue(Data):
 class Digitised(Data):
     """Values that were read off the paper's released figures.
 
-    by_layer: by statistic, the means over the heads of each layer, the first layer first.
+    by_layer: by statistic, the means over the heads of each layer.
     uniform_entropy: entropy of uniform attention, in nats.
-    heads_over_half: by statistic (`previous`, `next`) and layer, the values of heads that give more than half of their
-        attention to this neighbouring token.
+    heads_over_half: by statistic (`previous`, `next`) and layer, the values of heads with more than half of their
+        attention at this neighbouring token.
     """
 
     place: str
@@ -91,11 +83,9 @@ class RelationRow(Data):
 
     head: the paper's name of the head, layer and head from 1.
     direction: which of the two related words looks at the other.
-    accuracy: percent of words whose related word the best head finds.
-    baseline: percent of words whose related word the best offset finds.
+    accuracy, baseline: percent of words whose related word the best head, or the best offset, finds.
     offset: in words to the right.
-    derived: the labels of Universal Dependencies from which our relation is derived.
-    differs: what remains different in the annotation.
+    derived: labels of Universal Dependencies from which our relation is derived; differs: what differs in annotation.
     """
 
     relation: str
@@ -109,7 +99,7 @@ class RelationRow(Data):
 
 
 class PublishedTable(Data, Generic[Row]):
-    """One of the paper's tables: its place in the paper, and its rows."""
+    """One of the paper's Tables 1 to 3."""
 
     place: str
     rows: list[Row]
@@ -118,7 +108,6 @@ class PublishedTable(Data, Generic[Row]):
 class CoreferenceRow(Data):
     """A published row of Table 2: percent of mentions whose antecedent a system selects, by type of mention.
 
-    all: percent over all mentions.
     comparable: whether the value counts the same mentions as ours.
     """
 
@@ -131,11 +120,9 @@ class CoreferenceRow(Data):
 
 
 class ProbeRow(Data):
-    """A published row of Table 3.
+    """A published row of Table 3: the unlabelled attachment score of a probe, in percent.
 
-    probe: a key of `SYSTEMS`, or "structural".
-    uas: percent of words whose syntactic head the probe finds (unlabelled attachment score).
-    comparable: whether the score counts directed edges, as ours do.
+    probe: a key of `SYSTEMS`, or "structural"; comparable: whether the score counts directed edges, as ours do.
     """
 
     probe: str
@@ -146,9 +133,7 @@ class ProbeRow(Data):
 class Behaviour(Data):
     """A behaviour of heads in Figure 6, such as `broad`: a head has the behaviour if a statistic is above a limit.
 
-    above: the limit.
-    uniform: entropy of uniform attention in nats for which the limit was set. The limit changes in proportion to the
-        entropy. None for a limit that never changes.
+    above: the limit; uniform: the entropy of uniform attention, in nats, to which the limit is proportional, or None.
     """
 
     name: str
@@ -158,16 +143,11 @@ class Behaviour(Data):
 
 
 class Clark2019(Published):
-    """The published data of Clark et al. 2019.
+    """The published data of Clark et al. 2019: values in section 3 and in its figures, Tables 1 to 3, and Figure 6.
 
     layers: number of layers of the paper's model.
-    data: the data sets on which the paper's values were measured.
-    surface, digitised: values in the text of section 3, and values read off figures.
-    relations, coreference, probes: Tables 1 to 3.
-    behaviours: the behaviours of Figure 6.
     """
 
-    model: str
     layers: int
     data: DataSets
     surface: list[SurfaceValue]
@@ -183,10 +163,7 @@ class Clark2019(Published):
 
 
 def our_relation(relation: str) -> tuple[str, str]:
-    """Return the annotation ("universal" or "stanford") and the name that a relation has in our tables.
-
-    relation: the paper's name of the relation, or a total over all words.
-    """
+    """Return the annotation ("universal" or "stanford") and the name in our tables of a relation of the paper's."""
     from headtypes.analyses.relations.accuracy import POSS_OF_MARK, TOTALS
 
     if relation in TOTALS:

@@ -38,9 +38,7 @@ LONGEST_PASSAGE = 30
 class Chosen(NamedTuple):
     """A sentence, or a passage of a document, on which the best head for a relation or coreference is right.
 
-    words: all words that the model reads.
-    shown: indices of the words that the figure shows.
-    marked: indices of the words that the figure marks.
+    words: all words that the model reads; shown, marked: indices of those that the figure shows, and marks.
     """
 
     best: BestHead
@@ -50,13 +48,10 @@ class Chosen(NamedTuple):
 
 
 def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.DataFrame) -> list[Chosen]:
-    """Return up to two example sentences for each relation of Figure 5.
+    """Return up to two example sentences of 8 to 16 words for each relation of Figure 5.
 
-    arcs: the heads' guesses at related words.
-    best: the table of best heads, the result of `relations.accuracy.measure_relations`.
-
-    A sentence has 8 to 16 words, and the best head finds the related word of all words that have the relation.
-    Sentences with the most words of the relation are chosen, the earlier on a tie.
+    arcs: the heads' guesses at related words; best: the result of `relations.accuracy.measure_relations`.
+    Chosen are sentences with the most words of the relation, if the best head finds the related words of all.
     """
     kept = [sentences[index] for index in arcs.sentence]
     pairs, sentence = stanford_pairs(kept), sentence_of_word(kept)
@@ -84,12 +79,10 @@ def choose_passages(
 ) -> list[Chosen]:
     """Return the two passages with the most mentions whose antecedent lies in the passage and is guessed right.
 
-    guesses: the heads' guesses at antecedents.
-    accuracies: the result of `coreference.accuracy.measure_coreference`, by which the best head among all other words
-        is chosen.
+    guesses: the heads' guesses at antecedents; accuracies: the result of `coreference.accuracy.measure_coreference`.
 
     A passage is one sentence or a few, of 8 to 16 words; passages of up to 30 words are chosen last. Chosen passages do
-    not overlap. If several passages have equally many mentions, the shortest is chosen, then the first.
+    not overlap. On a tie the shortest is chosen, then the first.
     """
     best = best_of_mentions(accuracies)
     found, _ = guessed_mentions(documents, guesses)
@@ -116,8 +109,7 @@ def choose_passages(
 def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, **settings) -> list[SentenceMap]:
     """Return the attention of the best head on each chosen sentence, from a run of the model over the sentences.
 
-    settings: options of `ModelOnTask`.
-    Raises `InputError` if the model cannot read one of the sentences.
+    settings: options of `ModelOnTask`. Raises `InputError` if the model cannot read one of the sentences.
     """
     if not chosen:
         return []

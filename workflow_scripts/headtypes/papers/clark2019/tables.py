@@ -1,8 +1,4 @@
-"""Clark's Tables 1 to 3: our values and the published ones, and how pages show them.
-
-Table 1 has the best head and the best fixed offset for each dependency relation. Table 2 says how often the best head
-and the baselines select an antecedent, by type of mention, and Table 3 how well probes on attention maps parse.
-"""
+"""Clark's Tables 1 to 3, our values and the published ones: dependency relations, coreference and probes."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -26,10 +22,6 @@ def _percent(name: str, label: str, ends: tuple[str, str] | None = None, **how) 
 
 def _signed(offset: float) -> str:
     return f"{int(offset):+d}"
-
-
-def _spaced(name: str) -> str:
-    return name.replace("_", " ")
 
 
 _VALUES = ("accuracy", "other_accuracy", "offset_accuracy", "above_offset")
@@ -85,17 +77,11 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
     """Return Clark's Table 1: the best head and the best offset of each relation, with the published values.
 
     best: results of `relations.accuracy.measure_relations`, by model and treebank.
-    beside: the models whose rows also have the published values, if head and offset are chosen and scored as in the
-        paper.
+    beside: models whose rows also have the published values, if head and offset are chosen and scored as in the paper.
 
-    The columns (`_TABLE_1`) are mostly those of `measure_relations`, and names that begin with `published_` are of
-    published values. Rows of one model and treebank are the paper's relations in its order, other derived relations,
-    totals, and the treebank's own labels, the most frequent first.
-    - paper: the paper's name of the relation;
-    - head: layer and head from 1, empty if halves choose different heads;
-    - derived: the labels from which the relation is derived;
-    - differs: what differs from the paper's annotation;
-    - remark: how the published values contradict other values.
+    Columns are those of `measure_relations`, published_{column}, paper (the paper's name of the relation), derived (the
+    labels from which the relation is derived), differs (what differs from the paper's annotation) and remark. Rows of a
+    model and treebank are the paper's relations, other derived ones, totals, and the treebank's labels by frequency.
     """
     of_paper = {our_relation(row.relation): row for row in published.relations.rows}
     theirs = pd.DataFrame(
@@ -131,14 +117,10 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
 
 
 def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """Yield Table 1 as pages show it, a table for each model and treebank.
+    """Yield the result of `relations_table` as pages show it, a table for each model and treebank.
 
-    table: the result of `relations_table`.
-
-    A row is a relation, with its best head and its best offset, chosen and scored on the same sentences, as in the
-    paper. Columns that begin with `there_` are scores on other sentences than those on which head and offset were
-    chosen. If the treebank has relations that are derived from Universal Dependencies, the table's short form leaves
-    out the treebank's own labels, but keeps the paper's total over words.
+    A row is a relation; columns that begin with `there_` are scores on other sentences than those on which head and
+    offset were chosen. The short form leaves out labels of the treebank from which relations are derived.
     """
     # An empty cell of CSV.
     for (model, task), section in table.fillna({"left_out": "", "paper": ""}).groupby(TASK_KEYS, sort=False):
@@ -199,7 +181,7 @@ _TYPES = (ALL, *MENTIONS)
 _PUBLISHED_2 = [f"published_{type_}" for type_ in _TYPES]
 _SHOWN_2 = [
     TextColumn("name", "system"),
-    TextColumn("system", "system", write=_spaced),
+    TextColumn("system", "system", write=lambda name: name.replace("_", " ")),
     TextColumn("among", "guess among"),
     TextColumn("chosen", "chosen", write=_CHOSEN.__getitem__),
     TextColumn("head", "head", heads=True),
@@ -217,12 +199,11 @@ def coreference_table(
 ) -> pd.DataFrame:
     """Return Clark's Table 2: how often the best heads and the baselines select an antecedent, in percent.
 
-    accuracies: results of `coreference.accuracy.measure_coreference`, by model and task.
+    accuracies: results of `coreference.accuracy.measure_coreference`, by model and task, whose columns the table has.
     beside: the models whose rows also have the published values.
 
-    The columns are `_TABLE_2`: those of `measure_coreference`, with heads counted from 1. Candidates are the words
-    among which a head chooses. The paper does not say which words are candidates, so the published best head stands
-    next to ours under all three readings.
+    The paper does not say among which words a head chooses, so the published best head stands next to ours under all
+    three readings.
     """
     theirs = {(row.system, type_): getattr(row, type_) for row in published.coreference.rows for type_ in _TYPES}
     tables = []
@@ -244,12 +225,10 @@ def coreference_table(
 
 
 def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """Yield Table 2 as pages show it, a table for each model and task.
+    """Yield the result of `coreference_table` as pages show it, a table for each model and task.
 
-    table: the result of `coreference_table`.
-
-    A row is a baseline or the best head, with accuracies by type of mention. The best head has a row for each reading
-    of its candidates (the words among which a head chooses) and each way of choosing the head.
+    A row is a baseline, or the best head for some candidates (the words among which a head chooses) and one way of
+    choosing the head; columns are types of mention.
     """
     for (model, task), section in table.fillna(dict.fromkeys(("candidates", "chosen", "head"), "")).groupby(
         TASK_KEYS, sort=False
@@ -333,7 +312,7 @@ _NAMES = {"structural": "structural probe (Hewitt and Manning 2019)", **SYSTEMS}
 _UNDIRECTED = "scores undirected edges: not comparable"
 _SHOWN_3 = [
     TextColumn("name", "system"),
-    TextColumn("system", "system", write=_spaced),
+    TextColumn("system", "system", write=lambda name: name.replace("_", " ")),
     _percent("uas", "UAS", ("low", "high"), note=f"percent of words whose head is found, over sentences ({LEVELS})"),
     TextColumn("range", "starts"),
     Column("starts", "starts", digits=0, note="number of random starts"),
@@ -349,17 +328,12 @@ def probes_table(
 ) -> pd.DataFrame:
     """Return Clark's Table 3: the unlabelled attachment scores of probes and baselines, in percent.
 
-    scores: results of `scores.measure_probes`, by model and treebank.
-    probes: results of `train_probes`, by model and treebank.
+    scores, probes: results of `scores.measure_probes` and `train_probes`, by model and treebank.
     beside: the models whose rows also have the published values.
 
-    The columns are `_TABLE_3`:
-    - uas: mean over random starts, with its interval over sentences (low, high);
-    - least, most: scores of the worst and of the best start;
-    - starts: number of random starts, empty for a system that is not trained;
-    - training_sentences, sentences: numbers of sentences that were learnt from, and scored;
-    - known_words: percent of the scored words that have a vector;
-    - remark: on the published value.
+    uas is the mean over random starts, with its interval over sentences (low, high); least and most are the worst and
+    the best start. starts is their number, empty for a system that is not trained. sentences are those that were
+    scored, and known_words is the percent of their words that have a vector.
     """
     theirs = {row.probe: row for row in published.probes.rows}
     rows = []

@@ -1,6 +1,7 @@
 """The comparison with Guan et al. 2020: verdicts on its claims, and published values next to ours."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -9,7 +10,6 @@ from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import read_each
 from headtypes.core.table_files import read_csv
 from headtypes.papers import comparison
-from headtypes.papers.claims import BASES
 from headtypes.papers.guan2020 import claims_of_answers, claims_of_heads
 from headtypes.papers.guan2020.published import METRICS, Guan2020
 from headtypes.papers.guan2020.quantities import (
@@ -37,18 +37,15 @@ def compare_files(
     *,
     partitions: Sequence[dict],
     ablations: Sequence[dict],
-    repeats: Mapping[str, Sequence[str]],
-    tested: Collection[str],
+    **judging: Any,
 ) -> Compared:
     """Return the comparison of our results with the paper, read from files.
 
-    found: paths of our results, {kind: {key: path}}. Kinds are partitions, scores, stabilities, numbers (of types) and
-        readings.
-    partitions: a mapping for each partition: model, partition, method, k, published (the paper's row for the model, or
-        None) and parent (a model, or None).
+    found: paths of partitions, scores, stabilities, numbers (of types) and readings, {kind: {key: path}}.
+    partitions: mappings with the keys model, partition, method, k, published (the paper's row for the model, or None)
+        and parent (a model, or None).
     ablations: a mapping for each evaluation, as for `numbered_conditions`.
-    repeats: by a common name, the models that differ in a random seed alone.
-    tested: the bases of claims (keys of `BASES`) whose p-values are corrected for the number of claims.
+    judging: options of `comparison_table`.
     """
     read = read_each(read_partition, found["partitions"])
     described = {(entry["model"], entry["partition"]): entry for entry in partitions}
@@ -63,7 +60,7 @@ def compare_files(
         families=models_beside(partitions, read),
     )
     rows = {key: entry["published"] for key, entry in described.items()}
-    table = compare_with_guan(quantities, rows, published, repeats, tested)
+    table = compare_with_guan(quantities, rows, published, **judging)
     for path in found["readings"].values():
         columns = ["model", "partition", "id", "reading", "verdict"]
         table = under_every_reading(table, read_csv(path, "does not say what readings decide", columns, rows=0))
@@ -74,24 +71,16 @@ def compare_with_guan(
     quantities: Mapping[Key, Model],
     rows: Mapping[Key, str | None],
     published: Guan2020,
-    repeats: Mapping[str, Sequence[str]] | None = None,
-    tested: Collection[str] = tuple(BASES),
+    **judging: Any,
 ) -> pd.DataFrame:
     """Return verdicts on the paper's claims and its published values next to ours, one partition after the other.
 
     quantities: our results by model and partition (`quantities.collect_quantities`).
     rows: by model and partition, the row of the paper's Table 1 next to which the model stands, or None.
-    repeats: by a common name, the models that differ in a random seed alone.
-    tested: the bases of claims (keys of `BASES`) whose p-values are corrected for the number of claims.
+    judging: options of `comparison_table`.
 
-    The columns are `COLUMNS`:
-    - kind: claim, figure (a value), or either with `over models`;
-    - id: of the claim, or share.{type}, stability.{k}.{halves}, {condition}.{metric}, {condition}.drop_{metric};
-    - ours, low, high, published, difference (ours less published): percent or points; of a claim, the number that
-      decides;
-    - verdict_holm, p_holm: corrected for the number of claims;
-    - remark: how the published value contradicts other values;
-    - doubtful: types of the row whose name is doubtful.
+    Columns are `COLUMNS`. The id of a value is share.{type}, stability.{k}.{halves}, {condition}.{metric} or
+    {condition}.drop_{metric}, in percent or points. doubtful lists the types of the row whose name is doubtful.
     """
     subjects = []
     for key, ours in quantities.items():
@@ -99,7 +88,7 @@ def compare_with_guan(
         questions = ours["n_questions"].value if "n_questions" in ours else None
         names = dict(zip(PARTITION_KEYS, key, strict=True)) | {"n_questions": questions}
         subjects.append(comparison.Subject(names, CLAIMS, ours, theirs, _values(ours, theirs, published)))
-    return comparison.comparison_table(subjects, COLUMNS, repeats, tested)
+    return comparison.comparison_table(subjects, COLUMNS, **judging)
 
 
 def comparison_page(table: pd.DataFrame, published: Guan2020) -> str:

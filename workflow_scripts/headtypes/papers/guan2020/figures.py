@@ -65,20 +65,14 @@ _COLUMNS = "distance bin (0: the nearest), the token itself, special tokens"
 
 
 def typical_heads(partition: Partition, type_name: str) -> np.ndarray:
-    """Return layer and head, from 0, of the two heads of a type with the largest silhouette: [head, 2] int.
-
-    Heads of equal silhouette, or without a silhouette, are in order of layer and head. A type of one head has one row.
-    """
+    """Return layer and head, from 0, of the two heads of a type with the largest silhouette: [head, 2] int."""
     heads = partition.table[partition.table["type"] == type_name]
     first = heads.sort_values("silhouette", ascending=False, kind="stable", na_position="last")
     return first[["layer", "head"]].to_numpy()[:_EXAMPLES]
 
 
 def column_labels(columns: int) -> list[str]:
-    """Return a label for each column of a head feature: numbers of bins, the token itself, special tokens.
-
-    columns: number of columns. Among many bins only some have a number, and other labels are empty.
-    """
+    """Return a label for each column of a head feature: numbers of bins (of many only some), and names of tokens."""
     bins = columns - len(SELF_AND_SPECIAL)
     step = -(-bins // _NUMBERED)
     numbers = [str(bin) if bin % step == 0 else "" for bin in range(bins)]
@@ -89,7 +83,6 @@ def column_labels(columns: int) -> list[str]:
 def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition) -> Figure:
     """Draw Figure 1, a column for each type: maps of its two most typical heads, and a box plot of its heads' features.
 
-    maps: attention on one sample. If a sample has more than some 25 tokens, not every token has a label.
     features: [layer * head, column] head features: bins 0..N-1, and `SELF_AND_SPECIAL`.
     """
     labels, styles = type_labels(partition), type_styles(partition.types)
@@ -125,10 +118,7 @@ def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition
 
 
 def draw_map(axes: Axes, attention: np.ndarray, tokens: list[str], inches: float) -> AxesImage:
-    """Draw a head's attention [query, key], queries downwards, with labels for as many tokens as fit.
-
-    inches: side of the map.
-    """
+    """Draw a head's attention [query, key] on a side of `inches`, with the names of as many tokens as can be read."""
     image = axes.imshow(attention, cmap=ATTENTION_COLOURS, norm=attention_scale(), interpolation="auto")
     # Every token has a label, or every second, third, ..., as fits; and so has the last, at which heads often look.
     step = max(1, int(np.ceil(len(tokens) * _TOKEN / (inches * 72 * 1.1))))
@@ -172,10 +162,7 @@ _MAP_SHARE, _FRAME_SHARE = 0.86, 0.045
 
 @styled
 def projection_figure(places: pd.DataFrame, partition: Partition) -> Figure:
-    """Draw Figure 2: each head at its t-SNE coordinates, in the colour and with the marker of its type.
-
-    places: the result of `clustering.embed_heads`.
-    """
+    """Draw Figure 2: each head at its t-SNE coordinates (`embed_heads`), in the colour and the marker of its type."""
     figure = Figure(figsize=(COLUMN, 2.8 + legend_height(type_labels(partition), 2)), layout="constrained")
     axes = figure.subplots()
     scatter_types(axes, places, partition, 14)
@@ -205,10 +192,7 @@ def layers_figure(partition: Partition) -> Figure:
 
 @styled
 def atlas_figure(maps: AttentionMaps, partition: Partition) -> Figure:
-    """Draw Figure 5, the map of every head in the frame of its type: layers downwards, heads to the right, from 1.
-
-    maps: attention of all heads on one sample.
-    """
+    """Draw Figure 5, the map of every head on one sample in the frame of its type, one row for each layer."""
     layers, heads = partition.shape
     labels, styles = type_labels(partition), type_styles(partition.types)
     around = _ABOVE + legend_height(labels, _LEGEND_COLUMNS) + _AXIS
@@ -245,18 +229,11 @@ def atlas_figure(maps: AttentionMaps, partition: Partition) -> Figure:
     axes.set_yticks(range(layers), range(1, layers + 1))
     axes.tick_params(length=0, pad=1)
     axes.spines[:].set_visible(False)
-    figure.legend(
-        handles=[
-            legend_key(color=styles[name].colour, ls=styles[name].dashes, lw=2, label=label)
-            for name, label in labels.items()
-        ],
-        loc="upper left",
-        bbox_to_anchor=((left - 0.05) / width, 1),
-        ncols=_LEGEND_COLUMNS,
-        handlelength=2.5,
-        columnspacing=1,
-        borderpad=0.2,
-    )
+    keys = [
+        legend_key(color=styles[name].colour, ls=styles[name].dashes, lw=2, label=label)
+        for name, label in labels.items()
+    ]
+    _add_legend(figure, keys, left, handlelength=2.5, columnspacing=1)
     right = (left + cell * heads) / width
     add_attention_bar(figure, image, (right - 1.25 / width, 0.15 / height, 1.2 / width, 0.07 / height))
     return figure
@@ -291,11 +268,10 @@ _MIDDLE = {"va": "center_baseline"}
 def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> Figure:
     """Draw Figure 4, a panel for each model with a bar for each layer, divided into the numbers of heads of each type.
 
-    partitions: by the model's name, in the order of the panels.
-    parents: the model from which each model was fine-tuned, or None; a parent that is not drawn does not count.
+    partitions, parents: by the model's name, the types of its heads, and the model it was fine-tuned from, or None.
 
-    A strip shows the percent of each layer's heads that keep the cluster of the parent. Text in bold above a panel
-    names clusters whose matched cluster in the parent has another name. Text in grey names types with a doubtful name.
+    A strip shows the percent of each layer's heads that keep the cluster of the parent, if the parent is drawn. Text in
+    bold names clusters whose matched cluster in the parent has another name; text in grey names doubtful types.
     """
     models, parents = list(partitions), {name: parents[name] for name in partitions if parents[name] in partitions}
     labels = {name: name for name in order_types(name for partition in partitions.values() for name in partition.types)}
@@ -329,17 +305,14 @@ def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str
                 strip = _add_axes(figure, left + bars + _GAP, top + words, _STRIP, tallness)
                 _draw_kept(strip, 100 * matched_clusters(partition, parent).mean(axis=1))
         top += words + inches + _ROWS_APART
-    figure.legend(
-        handles=type_patches(styles, labels),
-        loc="upper left",
-        bbox_to_anchor=((_NUMBERS - 0.05) / PAGE, 1),
-        ncols=_LEGEND_COLUMNS,
-        handlelength=1.2,
-        columnspacing=1.5,
-        borderpad=0.2,
-        borderaxespad=0,
-    )
+    patches = type_patches(styles, labels)
+    _add_legend(figure, patches, _NUMBERS, handlelength=1.2, columnspacing=1.5, borderaxespad=0)
     return figure
+
+
+def _add_legend(figure: Figure, handles: list, left: float, **look) -> None:
+    place = {"loc": "upper left", "bbox_to_anchor": ((left - 0.05) / PAGE, 1), "ncols": _LEGEND_COLUMNS}
+    figure.legend(handles=handles, borderpad=0.2, **place, **look)
 
 
 def _tallness(partition: Partition) -> float:
@@ -374,8 +347,8 @@ def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyl
     size = float(np.clip(72 * inches / heads / _DIGIT, 5, SMALL))
     for name, layer, start, number in _stack_types(axes.barh, "left", partition, styles, height=0.86, lw=0.4):
         if number and len(str(number)) * _DIGIT * size <= 72 * inches * number / heads:
-            ink = _ink(styles[name].colour)
-            axes.text(start + number / 2, layer, str(number), ha="center", fontsize=size, color=ink, **_MIDDLE)
+            colour = ink(styles[name].colour)
+            axes.text(start + number / 2, layer, str(number), ha="center", fontsize=size, color=colour, **_MIDDLE)
     axes.set(xlim=(0, heads), xticks=[], ylim=(layers + 0.5, 0.5), yticks=range(1, layers + 1))
     axes.tick_params(axis="y", length=0, pad=1)
     axes.spines[:].set_visible(False)
@@ -384,12 +357,10 @@ def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyl
 def _stack_types(
     draw: Callable, start: str, partition: Partition, styles: Mapping[str, TypeStyle], **look
 ) -> list[tuple[str, int, int, int]]:
-    """Draw a stacked bar for each layer, with a part for each type, and return one tuple for each part.
+    """Draw a stacked bar for each layer, with a part for each type, and return (type, layer from 1, start, number of
+    heads) of each part.
 
-    draw: `Axes.bar` or `Axes.barh`.
-    start: name of the argument of `draw` for the start of a part, "bottom" or "left".
-    look: further arguments of `draw`.
-    A tuple is (type, layer from 1, start of the part, number of heads).
+    draw, start: `Axes.bar` and "bottom", or `Axes.barh` and "left".
     """
     parts, ends = [], np.zeros(partition.shape[0], dtype=int)
     layers = np.arange(1, len(ends) + 1)
@@ -412,7 +383,8 @@ def _draw_kept(axes: Axes, percent: np.ndarray) -> None:
     axes.spines[:].set_visible(False)
 
 
-def _ink(colour: str) -> str:
+def ink(colour: str) -> str:
+    """Return "white" or "black", whichever is read better on a colour `#rrggbb`."""
     parts = np.array([int(colour[start : start + 2], 16) for start in (1, 3, 5)]) / 255
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     return "white" if linear @ (0.2126, 0.7152, 0.0722) < 0.179 else "black"

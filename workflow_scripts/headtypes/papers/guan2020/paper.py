@@ -9,10 +9,7 @@ from headtypes.analyses.types import analysis as types
 from headtypes.core.stage import PICTURED, Plan, Result, stage
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.paper import (
-    PARTITION,
-    TASK,
     Compared,
-    Entries,
     Figure,
     Found,
     Paper,
@@ -108,7 +105,7 @@ def _figure_of_partition(number: int, about: str, **how: str) -> Result:
     return to_read_first(path, "plot_partition", about, of=lambda plan: plan.partitions.values(), **how)
 
 
-_of_models = partial(to_read_first, rule="compare_models", of=clusterings)
+_of_models = partial(to_read_first, rule="compare_models", of=clusterings, about="types of models beside one another")
 _of_ablations = partial(to_read_first, rule="tabulate_ablations", of=if_any(lambda plan: plan.ablations))
 _RESULTS = (
     to_read_first(
@@ -157,7 +154,6 @@ _RESULTS = (
     _figure_of_partition(3, "types by layer", content="Figure 3: types by layer"),
     _of_models(
         "results/guan2020/{clustering}/figure4.csv",
-        about="types of models beside one another",
         content="for Figure 4: the heads that keep the parent's cluster, or the name of its type, and the adjusted "
         "Rand index",
     ),
@@ -168,13 +164,11 @@ _RESULTS = (
     ),
     _of_models(
         "results/guan2020/{clustering}/figure4.layers.csv",
-        about="types of models beside one another",
         content="for each layer of each model: the number of heads of each type, and the percent of heads that keep "
         "the parent's cluster",
     ),
     _of_models(
         "results/compared/{clustering}/pairs.csv",
-        about="types of models beside one another",
         content="[any two models](../understand/method.md#any-two-models), each on one of its tasks: `relation`, "
         "what the `other` is to the model (`parent`, `ancestor`, `same model` or nothing); the percent of "
         "the heads that could keep their type if both had equal shares of the types (`same_shares`), or "
@@ -184,14 +178,12 @@ _RESULTS = (
     ),
     _of_models(
         "results/compared/{clustering}/types.csv",
-        about="types of models beside one another",
         content="for each of these pairs and each type: its `heads` and their `share` in both, the `difference` in "
         "points, the percent of its heads that lie at the same depth (`same_layers`), and the mean `near`, "
         "`special` and `far` of its heads in both",
     ),
     _of_models(
         "results/compared/{clustering}/heads.csv",
-        about="types of models beside one another",
         content="for each pair with a relation and each head: its type in both, whether it keeps its cluster, and "
         "whether the names are doubtful",
     ),
@@ -201,28 +193,16 @@ _RESULTS = (
 
 def _figure(number: int, name: str, title: str) -> Figure:
     path = f"results/guan2020/{{model}}/{{partition}}/figure{number}.png"
-    return Figure(name, f"Figure {number}. {title}", f"figure{number}", path, PARTITION, shown_partitions)
+    return Figure(name, path, shown_partitions, f"Figure {number}. {title}", f"figure{number}")
 
 
-def _further(name: str, title: str, entries: Entries, of: tuple[str, ...] = PARTITION) -> Figure:
-    return Figure(name, title, name, f"results/{name}/{{{of[0]}}}/{{{of[1]}}}.png", of, entries)
-
-
-def _numbers(plan: Plan) -> list[dict[str, str]]:
-    return [{"number": number} for number in "23" if plan.ablations]
-
-
-def _stability(path: str) -> "Iterable[Table]":
+def _tables(path: str, number: str = "") -> "Iterable[Table]":
+    """Return Table 1, or with a number Table 2 or 3, as the page of results shows them."""
     from headtypes.papers.comparison import read_named
-    from headtypes.papers.guan2020.tables import stability_shown
+    from headtypes.papers.guan2020.tables import ablation_shown, stability_shown
 
-    return [stability_shown(read_named(path, "partition"))]
-
-
-def _ablations(path: str, number: str) -> "Iterable[Table]":
-    from headtypes.papers.comparison import read_named
-    from headtypes.papers.guan2020.tables import ablation_shown
-
+    if not number:
+        return [stability_shown(read_named(path, "partition"))]
     return ablation_shown(read_named(path, "partition", "condition"), int(number))
 
 
@@ -249,32 +229,43 @@ class _Guan2020(Paper):
         _figure(3, "layers", "Types by layer"),
         Figure(
             "models",
+            "results/guan2020/{clustering}/figure4.png",
+            clusterings,
             "Figure 4. Types of all models",
             "figure4",
-            "results/guan2020/{clustering}/figure4.png",
-            ("clustering",),
-            clusterings,
         ),
         _figure(5, "maps", "The attention of every head"),
         Figure(
             "numbers_of_types",
+            "results/stability/{model}/{partition}.png",
+            among(shown_partitions, lambda plan: plan.clustered),
             "How many types there are, and how stable they are",
             "stability",
-            "results/stability/{model}/{partition}.png",
-            PARTITION,
-            among(shown_partitions, lambda plan: plan.clustered),
         ),
-        _further(
+        Figure(
             "controls",
-            "What types cost, beside random heads",
+            "results/controls/{model}/{partition}.png",
             among(shown_partitions, lambda plan: plan.beside_random_heads),
+            "What types cost, beside random heads",
+            "controls",
         ),
-        _further("outputs", "What heads write into the residual stream", shown_texts, TASK),
+        Figure(
+            "outputs",
+            "results/outputs/{model}/{task}.png",
+            shown_texts,
+            "What heads write into the residual stream",
+            "outputs",
+        ),
     )
     tables = (
-        Tables("types", "results/guan2020/table1.csv", (), if_any(lambda plan: plan.clustered), _stability),
-        Tables("ablations", "results/guan2020/table{number}.all.csv", ("number",), _numbers, _ablations),
-        Tables("compared", "results/compared/{clustering}/pairs.csv", ("clustering",), clusterings, _compared),
+        Tables("types", "results/guan2020/table1.csv", if_any(lambda plan: plan.clustered), _tables),
+        Tables(
+            "ablations",
+            "results/guan2020/table{number}.all.csv",
+            lambda plan: [{"number": number} for number in "23" if plan.ablations],
+            _tables,
+        ),
+        Tables("compared", "results/compared/{clustering}/pairs.csv", clusterings, _compared),
     )
 
     def inputs(self, plan: Plan) -> dict[tuple[str, ...], str]:

@@ -11,10 +11,9 @@ MAIN_MODEL = "squad"
 
 
 class PublishedCondition(Data):
-    """A published ablation, with its scores in percent.
+    """A published ablation, a row of Table 2 or 3, with its scores in percent.
 
     id: number of the condition in the paper.
-    table: number of the table in the paper, 2 or 3.
     operations: operation by type, without the types that are kept.
     """
 
@@ -26,34 +25,21 @@ class PublishedCondition(Data):
 
 
 class PublishedShares(Data):
-    """The published share of each type among all heads.
-
-    place: the place in the paper.
-    types: percent of heads, by type.
-    """
+    """The published percent of heads of each type, and its place in the paper."""
 
     place: str
     types: dict[str, float]
 
 
 class PublishedStability(Data):
-    """The published stability of the clustering of heads.
-
-    place: the place in the paper.
-    models: percent, by the data on which a model was trained.
-    """
+    """The published stability of clusterings (Table 1) in percent, by the data on which the model was trained."""
 
     place: str
     models: dict[str, float]
 
 
 class Guan2020(Published):
-    """The published data of Guan et al. 2020.
-
-    task: the data on which the paper's values were measured.
-    conditions: rows of Tables 2 and 3.
-    shares: shares of the types. stability: stability of the clustering, Table 1.
-    """
+    """The published data of Guan et al. 2020; `task` is the data on which the values were measured."""
 
     task: str
     conditions: list[PublishedCondition]
@@ -69,10 +55,9 @@ class Guan2020(Published):
         return next(condition for condition in self.conditions if not condition.operations)
 
     def condition_with(self, operations: Mapping[str, str]) -> PublishedCondition | None:
-        """Return the published condition with the given operations, or None.
+        """Return the published condition with these operations by type or head, or None.
 
-        operations: operation by type or head. Types with the operation `keep` do not count, but single heads with
-            `keep` do.
+        Types with the operation `keep` do not count, but single heads with `keep` do.
         """
         wanted = {
             target: operation for target, operation in operations.items() if operation != "keep" or head_of(target)

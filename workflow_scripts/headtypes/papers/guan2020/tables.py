@@ -54,18 +54,12 @@ def stability_table(
 
     rows: a mapping for each clustering: model, partition, published (the paper's row for this model, or None) and
         samples_asked, the number of samples in the config.
-    partitions: by model and partition, the heads' types.
-    stabilities: by model and partition, the contents of the file of stability.
-    samples: by model and partition, the number of samples that were taken.
+    partitions, stabilities, samples: by model and partition, the heads' types, the contents of the file of stability,
+        and the number of samples that were taken.
 
-    The columns are
-    - model, partition, published_stability;
-    - heads_all_agree, samples_all_agree, pairs_all_agree: percent on which all clusterings of random halves agree; the
-      paper's one value is one of these columns; NaN if not clustered;
-    - heads_pairwise, samples_pairwise, pairs_pairwise: mean agreement of two clusterings;
-    - own_cluster: share of pairs of a head and a sample that are nearest to the head's cluster;
-    - gaps_p: p-value of the hypothesis that heads have no gaps (`types.gaps`), the larger of the p-values of two dips;
-    - share_{type}; doubtful: types with a doubtful name; samples; samples_asked.
+    {halves}_all_agree is the percent on which all clusterings of random halves of heads, samples or pairs of both
+    agree, as the paper counts, and {halves}_pairwise the mean agreement of two clusterings. own_cluster is the share of
+    pairs that are nearest to the head's cluster; gaps_p is the p-value of heads without gaps.
     """
     table = []
     for row in rows:
@@ -86,11 +80,7 @@ def stability_table(
 
 
 def reservations(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each doubt about a row of Table 1: too few samples, or heads without gaps
-    that would part them into clusters.
-
-    table: the result of `stability_table`.
-    """
+    """Return a sentence for each doubt about a row of `stability_table`: few samples, or no gaps between heads."""
     found = []
     for row in table.itertuples():
         where = f"{row.model}, {row.partition}"
@@ -151,11 +141,7 @@ def stability_shown(table: pd.DataFrame) -> Table:
 
 
 def with_published(table: pd.DataFrame, published: Guan2020) -> pd.DataFrame:
-    """Return Table 1 with the paper's shares as a last row.
-
-    table: the result of `stability_table`. A table without the paper's types, or without published stability, is
-        returned as it is.
-    """
+    """Return Table 1 with the paper's shares as a last row, if it has the paper's types and published stability."""
     paper = {f"share_{name}": share for name, share in published.shares.types.items() if f"share_{name}" in table}
     if not paper or table["published_stability"].isna().all():
         return table
@@ -225,25 +211,19 @@ def ablation_table(
     intervals: Mapping[Key, pd.DataFrame],
     controls: Mapping[tuple[str, str, str], dict],
 ) -> pd.DataFrame:
-    """Return Tables 2 and 3 of Guan et al. 2020 in one: scores in percent, drops from the baseline in points.
-
-    A loss is in nats per token, and the drop of a loss is its rise (`Metric`).
+    """Return Tables 2 and 3 of Guan et al. 2020 in one, a row for each evaluation, the paper's conditions first.
 
     rows: a mapping for each evaluation: model, partition, condition, operations {type or head: operation}, questions
         and control_questions (numbers of inputs in the config, None for all), and published (the paper's row for this
         model, or None).
-    metrics: by model, partition and condition, the contents of `metrics.json`.
-    intervals: by model and partition, the result of `intervals.condition_intervals`.
-    controls: by model, partition and condition, the drops of random heads (`control_drops.control_drops`).
+    metrics, controls: by model, partition and condition, the contents of `metrics.json`, and the drops of random heads
+        (`control_drops`).
+    intervals: by model and partition, the result of `condition_intervals`.
 
-    A row is an evaluation; the paper's conditions come first. The columns are
-    - model, partition, table (2 or 3), id (the paper's, or NaN), condition, heads (number of heads that change);
-    - operation_{type or head};
-    - {metric} and drop_{metric}, either with the ends of its intervals over questions and articles;
-    - published_{metric} and published_drop_{metric};
-    - the keys of `controls`, such as the mean drop of random heads, and control_questions_asked;
-    - n_questions (or pairs, or documents), n_questions_asked;
-    - doubtful (types with a doubtful name) and, with a loss, the perplexity.
+    Columns are model, partition, table (2 or 3), id (the paper's, or NaN), condition, heads (number of heads that
+    change), operation_{type or head}, {metric} in percent or nats per token, drop_{metric} in points (of a loss, its
+    rise in nats), both with the ends of intervals over questions and articles and as published_..., the keys of
+    `controls`, n_questions (or pairs, or documents), numbers of inputs that were asked for, and doubtful types.
     """
     baselines = {_key(row): metrics[*_key(row), row["condition"]] for row in rows if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
@@ -285,17 +265,13 @@ def ablation_table(
 
 
 def shortages(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each model and partition for which the config asks for more questions than there are.
-
-    table: the result of `ablation_table`.
-    """
+    """Return a sentence for each partition in `ablation_table` that has fewer questions than were asked for."""
     sentences = []
     for taken, what in _ASKED.items():
         if taken in table:
-            short = table[table[f"{taken}_asked"] > table[taken]]
-            for (model, partition, there, wanted), rows in short.groupby(
-                ["model", "partition", taken, f"{taken}_asked"], sort=False
-            ):
+            asked = f"{taken}_asked"
+            short = table[table[asked] > table[taken]].groupby(["model", "partition", taken, asked], sort=False)
+            for (model, partition, there, wanted), rows in short:
                 counted = f"{wanted:,.0f} {counted_by(measured_in(rows))}{what}"
                 sentences.append(f"{model}, {partition}: {counted} were asked for, and there are {there:,.0f}.")
     return sentences
@@ -308,8 +284,7 @@ def measured_in(section: pd.DataFrame) -> list[Metric]:
 def counted_inputs(section: pd.DataFrame, taken: str) -> str:
     """Return a text such as `90 questions (100 asked for)`.
 
-    section: rows of `ablation_table` about one model and partition.
-    taken: the column with the number, a key of `_ASKED`.
+    section: rows of `ablation_table` about one model and partition; taken: the column with the number.
     """
     there, wanted = section[taken].iloc[0], section[f"{taken}_asked"].iloc[0]
     unit = counted_by(measured_in(section))
@@ -322,11 +297,7 @@ def _key(row: Mapping) -> Key:
 
 
 def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
-    """Yield Table 2 or 3 as pages show it, a table for each model and partition, with the baseline as its first row.
-
-    table: the result of `ablation_table`.
-    number: 2 or 3.
-    """
+    """Yield Table 2 or 3 from `ablation_table` as pages show it, one for each model and partition, baseline first."""
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
         measured = measured_in(section)
@@ -362,11 +333,7 @@ def ablation_values(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def ablation_page(table: pd.DataFrame, number: int) -> str:
-    """Return the page of Table 2 or 3 in Markdown, a section for each model and partition.
-
-    table: the result of `ablation_table`.
-    number: 2 or 3.
-    """
+    """Return the page of Table 2 or 3 in Markdown from `ablation_table`, a section for each model and partition."""
     tables = list(ablation_shown(table, number))
     controlled = any(shown.data.filter(["control_draws"]).notna().any(axis=None) for shown in tables)
     parts = [
