@@ -98,7 +98,7 @@ class Published(Data):
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownFiles:
     """Files of one kind on the page of results, one for each model, partition or task that `entries` gives.
 
     name: key of the files among the inputs of the page.
@@ -120,7 +120,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Figure(Shown):
+class Figure(ShownFiles):
     """A kind of figure on the page of results; `caption` is the name of its text in `report/`."""
 
     title: str
@@ -128,7 +128,7 @@ class Figure(Shown):
 
 
 @dataclass(frozen=True)
-class Tables(Shown):
+class Tables(ShownFiles):
     """A kind of table on the page of results; `shown` returns tables from a path and the values of its wildcards."""
 
     shown: "Callable[..., Iterable[Table]]"

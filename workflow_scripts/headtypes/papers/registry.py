@@ -1,5 +1,6 @@
 """The papers with which results are compared, and the rule of the comparison. Planning reads this module."""
 
+from functools import partial
 from typing import Any
 
 from headtypes.core.stage import Plan, stage
@@ -16,16 +17,15 @@ def compare_with_paper(plan: Plan, paper: str) -> dict:
     return {"paper": paper, "repeats": plan.repeats, "tested": plan.config.tests.claims, **PAPERS[paper].spec(plan)}
 
 
-def _compared(plan: Plan) -> list[dict[str, str]]:
-    return [{"paper": name} for name, paper in PAPERS.items() if paper.inputs(plan)]
-
-
+_compared = partial(
+    to_read_first,
+    rule="compare_with_paper",
+    about="the claims and values of a paper beside those found",
+    of=lambda plan: [{"paper": name} for name, paper in PAPERS.items() if paper.inputs(plan)],
+)
 RESULTS = (
-    to_read_first(
+    _compared(
         "results/{paper}/comparison.{csv,md,html}",
-        "compare_with_paper",
-        "the claims and values of a paper beside those found",
-        of=_compared,
         content="the values and claims of a paper next to ours, for every "
         + "; ".join(f"{paper.judged} (`{paper.name}`)" for paper in PAPERS.values())
         + ", with intervals (`over` says of what) and verdicts; `basis` tells claims in words (`stated`) from "
@@ -35,11 +35,8 @@ RESULTS = (
         "the kinds `claim over models` and `figure over models` are "
         "[over seeds](../understand/ledger.md#over-seeds)",
     ),
-    to_read_first(
+    _compared(
         "results/{paper}/quantities.csv",
-        "compare_with_paper",
-        "the claims and values of a paper beside those found",
-        of=_compared,
         content="the quantities that its claims are judged on: what they are of, quantity, value, and the ends of "
         "its interval",
     ),

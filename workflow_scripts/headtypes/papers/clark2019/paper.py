@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from operator import methodcaller
+from typing import Any
 
 from headtypes.analyses.coreference import analysis as coreference
 from headtypes.analyses.declaration import words_of
@@ -28,10 +29,8 @@ from headtypes.papers.paper import (
     to_read_first,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from headtypes.core.tables import Table
+# The plan's entries of treebanks, and of documents with coreference.
+_treebanks, _coreference = methodcaller("inputs_of", "treebank"), methodcaller("inputs_of", "coreference")
 
 
 @stage(calls="papers.clark2019.figures:run_surface")
@@ -68,14 +67,6 @@ def plot_sentences(plan: Plan, model: str, task: str) -> dict:
 
 def _models_of_paper(plan: Plan, models: Iterable[str]) -> list[str]:
     return [model for model in dict.fromkeys(models) if "clark2019" in plan.config.models[model].published]
-
-
-def _treebanks(plan: Plan) -> list[Any]:
-    return plan.inputs_of("treebank")
-
-
-def _coreference(plan: Plan) -> list[Any]:
-    return plan.inputs_of("coreference")
 
 
 _of_text = partial(to_read_first, of=lambda plan: plan.texts)
@@ -157,23 +148,23 @@ RESULTS = (
 )
 
 
+def _sentences(plan: Plan) -> list[Any]:
+    return [*_treebanks(plan)[:1], *_coreference(plan)[:1]]
+
+
 def _figure(number: int, name: str, title: str, entries: Entries = shown_texts) -> Figure:
     path = f"results/clark2019/{{model}}/{{task}}/figure{number}.png"
     return Figure(name, path, entries, f"Clark's Figure {number}. {title}", f"clark_figure{number}")
 
 
 def _tables(number: int, name: str, entries: Entries, show: str, *columns: str) -> Tables:
-    def shown(path: str) -> "Iterable[Table]":
+    def shown(path: str) -> Iterable[Any]:
         from headtypes.papers.clark2019 import tables
         from headtypes.papers.comparison import read_named
 
         return getattr(tables, show)(read_named(path, "task", *columns))
 
     return Tables(name, f"results/clark2019/table{number}.csv", if_any(entries), shown)
-
-
-def _sentences(plan: Plan) -> list[Any]:
-    return [*_treebanks(plan)[:1], *_coreference(plan)[:1]]
 
 
 class _Clark2019(Paper):
@@ -223,7 +214,7 @@ class _Clark2019(Paper):
 
         return compare_files(found, published, **spec)
 
-    def finding(self, table: "pd.DataFrame", model: str) -> str:
+    def finding(self, table: Any, model: str) -> str:
         sinks = table[table.index.str.match(r"sink\.\d+$")]
         if len(sinks):
             id_ = sinks["ours"].idxmax()

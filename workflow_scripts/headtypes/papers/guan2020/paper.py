@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headtypes.analyses.ablation.analysis import SCORES
 from headtypes.analyses.types import analysis as types
@@ -22,11 +22,6 @@ from headtypes.papers.paper import (
     to_read_first,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from headtypes.core.tables import Table
-
 
 @stage(calls="papers.guan2020.tables:run_types")
 def tabulate_types(plan: Plan) -> dict:
@@ -44,11 +39,7 @@ def tabulate_types(plan: Plan) -> dict:
 
 @stage(calls="papers.guan2020.tables:run_ablations")
 def tabulate_ablations(plan: Plan) -> dict:
-    """Return the spec of Tables 2 and 3.
-
-    rows: a mapping for each evaluation, with the keys that `ablation_table` reads.
-    controls: (model, partition, condition, name of the baseline) for each condition with random heads.
-    """
+    """Return the spec of Tables 2 and 3: `rows` of `ablation_table`, and `controls`, a condition and its baseline."""
     rows = [
         {
             **_row(plan, ablation),
@@ -196,8 +187,8 @@ def _figure(number: int, name: str, title: str) -> Figure:
     return Figure(name, path, shown_partitions, f"Figure {number}. {title}", f"figure{number}")
 
 
-def _tables(path: str, number: str = "") -> "Iterable[Table]":
-    """Return Table 1, or with a number Table 2 or 3, as the page of results shows them."""
+# Table 1; with a number, Table 2 or 3.
+def _tables(path: str, number: str = "") -> Iterable[Any]:
     from headtypes.papers.comparison import read_named
     from headtypes.papers.guan2020.tables import ablation_shown, stability_shown
 
@@ -206,7 +197,7 @@ def _tables(path: str, number: str = "") -> "Iterable[Table]":
     return ablation_shown(read_named(path, "partition", "condition"), int(number))
 
 
-def _compared(path: str, clustering: str) -> "Iterable[Table]":
+def _compared(path: str, clustering: str) -> Iterable[Any]:
     from headtypes.comparisons.models import compared_table, read_pairs
 
     pairs = read_pairs(path)
@@ -299,7 +290,7 @@ class _Guan2020(Paper):
     def readings(self, plan: Plan) -> str:
         return "results/guan2020/readings.csv" if plan.readings and plan.ablations else ""
 
-    def finding(self, table: "pd.DataFrame", model: str) -> str:
+    def finding(self, table: Any, model: str) -> str:
         stable = table[table.index.str.match(r"stability\.\d+\.heads$")]["ours"]
         said = f"All clusterings of halves of the heads of {model} agree on"
         return f"{said} {stable.iloc[0]:.1f} % of the heads." if len(stable) else ""
