@@ -62,9 +62,7 @@ class Note(Data):
 class Published(Data):
     """The published data that all papers have; a paper with numbers has a subclass with more fields.
 
-    paper: the reference.
-    model: the model that the paper is about.
-    notes: contradictions in the paper.
+    paper: the reference; model: the model that the paper is about.
     """
 
     paper: str
@@ -83,10 +81,7 @@ class Published(Data):
 
     @classmethod
     def read(cls, path: StrPath) -> Self:
-        """Return a paper's data from a YAML file.
-
-        Raises `InputError` that names the file and the key that is wrong.
-        """
+        """Return a paper's data from a YAML file, or raise `InputError` that names the file and the key."""
         try:
             return cls.model_validate(yaml.CSafeLoader(Path(path).read_text(encoding="utf-8")).get_single_data())
         except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -149,9 +144,8 @@ class Paper:
     name: name of the paper's data, of its folder in this package, and of its folder in `results/`.
     authors: the paper's name in sentences; title: its year and title.
     subject: what a model has to have for a claim to be judged on the model.
-    row: a phrase for the documentation, which says what a model's key `published` in the config may be.
-    judged: a phrase for the documentation, which names the partitions or tasks on which claims are judged.
-    figures, tables: what the page of results shows.
+    row, judged: phrases for the documentation, which say what a model's key `published` in the config may be, and name
+        the partitions or tasks on which claims are judged.
     judges_tasks: whether claims are about several tasks of one model, whose verdicts stand together.
     """
 
@@ -180,7 +174,6 @@ class Paper:
         """Return the comparison of our results with the paper.
 
         found: the paths of `inputs`, {kind: {key: path}}.
-        published: the paper's data.
         spec: the result of `spec`, and `repeats` and `tested` of `comparison.comparison_table`.
         """
         raise NotImplementedError

@@ -124,13 +124,10 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
 
     ledger: the result of `ledger_table`, a row for each cell.
 
-    cells, cells_holds, ...: numbers of cells, in all and by verdict.
-    models: number of models with a verdict in some cell. models_hold, models_fail: number of models in which the claim
-        holds, or fails, in every cell; models_open: the rest.
-    low, high: interval of the share of models in which the claim holds, in percent (`share_interval`).
-    untrained, untrained_hold: number of untrained networks, and of those in which the claim holds. Untrained networks
-        count in no other column but the cells.
-    A claim that holds in most untrained networks says nothing of training: models in which it holds count as open.
+    models is the number of models with a verdict in some cell. In models_hold and models_fail the claim holds, or
+    fails, in every cell of the model, and models_open are the rest. low and high are the interval of the share of
+    models in which the claim holds, in percent (`share_interval`). Untrained networks count in the cells, and apart. A
+    claim that holds in most of them says nothing of training, and models in which it holds count as open.
     """
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):

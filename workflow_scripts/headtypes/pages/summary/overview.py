@@ -133,7 +133,7 @@ def overview(
     costly: Collection[list[int]],
     best: Sequence[Best],
 ) -> dict[str, Any]:
-    """Return the pictures of the first screen for a partition, as `overview.html` draws them.
+    """Return the pictures of the first screen for a partition, as values of the template.
 
     features, maps: paths of head features, and of the attention maps of one sample, on the partition's task.
     resolution: options of `read_head_features`.

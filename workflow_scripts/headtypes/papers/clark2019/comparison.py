@@ -66,12 +66,10 @@ def compare_with_clark(
     judging: options of `comparison_table`.
 
     Columns are `COLUMNS`. If a model has no text, treebank or documents, claims about that kind of data have an empty
-    task. Values are shares of attention, nats, percent or numbers of heads, as `quantity` says. Values of a text have
-    ids of values in the paper's text, or
-    - `layer.{statistic}.{layer}`, means by layer, from 1;
-    - `third.{statistic}.{third}`, means by thirds of the layers, if the paper's model has another number of layers;
-    - `sink.{layer}`, the kind of token with the most attention in the layer;
-    - `sink_gradient.{layer}`, the gradient for that kind of token divided by the gradient for all tokens.
+    task. Values are shares of attention, nats, percent or numbers of heads, as `quantity` says. Among values of a text,
+    layer.{statistic}.{layer} is the mean of a layer, from 1, third.{statistic}.{third} that of a third of the layers,
+    sink.{layer} the attention to the kind of token with the most in the layer, and sink_gradient.{layer} the gradient
+    for that kind of token divided by the gradient for all tokens.
     """
     theirs = dict(zip(_KINDS, (published_quantities(published), *published_language(published)), strict=True))
     claims = {kind: [claim for claim in CLAIMS if claim.about == kind.about] for kind in _KINDS}
