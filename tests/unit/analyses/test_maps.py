@@ -8,7 +8,6 @@ from headtypes.analyses.maps import (
     SHOWN_TOKENS,
     AttentionMaps,
     Examples,
-    choose_sample,
     choose_samples,
     choose_segment,
     map_attention,
@@ -80,7 +79,7 @@ def pairs(*lengths: int) -> list[dict]:
 )
 def test_the_sample_nearest_to_the_wanted_length_is_taken(lengths, tokens, chosen, length):
     tokenizer = bert_tokenizer(["where", "cat"])
-    sample, encoded = choose_sample(pairs(*lengths), tokenizer, "question_answering", 64, tokens)
+    (sample,), encoded = choose_samples(pairs(*lengths), tokenizer, "question_answering", 64, tokens)
     assert sample.id == chosen
     assert encoded.lengths == [length]
     assert encoded.truncated[0] == (int(chosen.split(":")[1]) > length)
@@ -89,10 +88,10 @@ def test_the_sample_nearest_to_the_wanted_length_is_taken(lengths, tokens, chose
 def test_a_sample_whose_question_leaves_no_room_is_passed_over():
     tokenizer = bert_tokenizer(["where", "cat"])
     long_question = Sample("long", " ".join(["where"] * 21), "cat cat cat")
-    sample, encoded = choose_sample([long_question, *pairs(40)], tokenizer, "question_answering", 64, 20)
+    (sample,), encoded = choose_samples([long_question, *pairs(40)], tokenizer, "question_answering", 64, 20)
     assert (sample.id, encoded.lengths) == ("0:40", [20])
     # Where no question leaves room, the sample is as much longer as it has to be.
-    sample, encoded = choose_sample([long_question], tokenizer, "question_answering", 64, 20)
+    (sample,), encoded = choose_samples([long_question], tokenizer, "question_answering", 64, 20)
     assert (sample.id, encoded.lengths) == ("long", [27])
 
 

@@ -1,7 +1,6 @@
 """The declaration of an analysis: its results, and what of them is shown where, in the atlas and in comparisons.
 
-This module loads neither NumPy nor pandas, and nor does one with a declaration, since whatever plans jobs reads it;
-functions in it import what they need themselves.
+What plans jobs reads this module and declarations: neither loads NumPy or pandas, but functions in them do.
 """
 
 from __future__ import annotations
@@ -26,33 +25,28 @@ if TYPE_CHECKING:
 class Analysis:
     """The declaration of one thing measured on a model's heads: its rules and results, and where they are shown.
 
-    Fields that are functions give the values for one place each. The places are the atlas (the page of every head), the
-    list of best heads, and the comparison of each type with random heads. A function is None if its place shows nothing
-    of the analysis. `per_head`, `best` and `per_set` take the name of a task and the paths of `files` for that task as
-    first arguments.
+    A function among the fields gives what one place shows: the atlas (the page of every head), the list of best heads,
+    or the comparison of each type with random heads. The function is None if its place shows nothing of the analysis.
     """
 
     name: str
     title: str = ""
-    """The heading of its rows in the comparison with random heads, with the unit."""
+    """The heading of its rows in the comparison of each type with random heads, with the unit."""
     files: tuple[Result, ...] = ()
-    """Results that the functions below read. The first one's `of` decides for which models and tasks there is one."""
+    """Results of a task that the functions below read, by their paths; the first one's `of` decides where there are."""
     results: tuple[Result, ...] = ()
-    """All results, in the order in which the documentation lists them."""
+    """All results, in the order in which the documentation lists them under the heading `section`."""
     section: str = ""
-    """The heading of the documentation under which the results are listed."""
     stages: tuple[Stage, ...] = ()
-    """The stages of its rules."""
     per_head: Callable[..., list] | None = None
     """(task, *paths) -> columns of the atlas (`Column`)."""
     per_pair: Callable[[StrPath], Any] | None = None
     """(path) -> [head, head], a number from one head to the other, which the atlas shows for the chosen head."""
     best: Callable[..., Iterable[dict]] | None = None
     """(task, *paths) -> dictionaries with layer, head, at (what the head is best at), value (its score in percent) and
-    above (how many points the score is above the best offset, or None); for the atlas and the page of results."""
+    above (how many points the score is above the best offset, or None)."""
     per_set: Callable[[str, StrPath, Mapping[str, Any], int], Iterator] | None = None
-    """(task, path, heads of each type, seed) -> numbers of a set of heads (`Measure`), for the comparison of each type
-    with random heads."""
+    """(task, path, heads of each type, seed) -> numbers of a set of heads (`Measure`)."""
     line: Callable[[str, str], str] = lambda quantity, statistic: quantity.replace("_", " ")
     """(quantity, statistic) -> the name of a row in the figure of the comparison with random heads."""
     repeats: tuple[str, ...] = ()
@@ -81,10 +75,9 @@ _OTHERS = "#8A8F98"
 class Column:
     """A column of the atlas, the page that shows every head: one value for each head, layer by layer.
 
-    key: name of the column in the page's address. label: name for a reader. group: heading above related columns.
-    values: for each head a number, NaN or None if the head has none; with `categories`, an index of the head's
-        category.
-    unit: `%`, `nats` or empty. low, high: ends of the 95 % interval of each value. note: a sentence about the values.
+    key: name in the page's address. label, group: name for a reader, and heading above related columns.
+    values: NaN or None for a head without a value; with `categories`, an index of the head's category.
+    low, high: ends of the 95 % interval of each value. note: a sentence about the values.
     scale: values at which colours begin and end; None for the lowest and the highest value of a head.
     categories: dictionaries with the keys name, colour and doubtful (whether the name is doubtful); None for numbers.
     """
@@ -115,10 +108,7 @@ class Column:
 
 
 def rounded(values: Any) -> Any:
-    """Return a number, or nested sequences of numbers, as JSON values with four significant digits.
-
-    Integers keep all digits, texts and None stay, and NaN and infinity become None. Sequences become lists.
-    """
+    """Return a number or nested sequences as JSON values with four significant digits, NaN and infinity as None."""
     if isinstance(values, str) or values is None:
         return values
     if isinstance(values, Iterable):
@@ -131,11 +121,9 @@ def rounded(values: Any) -> Any:
 
 
 def categories_of(names: pd.Series) -> tuple[list[dict], list[int | None]]:
-    """Return (categories, indices) for `Column`: categories, most frequent first, and each head's index.
+    """Return the categories of a `Column`, most frequent first, and for each head the index of its category.
 
-    names: the name of each head's category, or NaN.
-    categories: dictionaries with the keys name, colour and doubtful; the rarest categories share one colour if there
-        are more categories than colours. indices: for each head the index of its category, None for NaN.
+    names: the name of each head's category, or NaN. The rarest categories share a colour if there are too few colours.
     """
     import pandas as pd
 
@@ -156,16 +144,10 @@ def by_head(table: pd.DataFrame) -> pd.DataFrame:
 class Measure(NamedTuple):
     """One number of any set of heads, by which a type's heads are compared with as many heads drawn at random.
 
-    A set of heads is a row of booleans over all heads, layer by layer.
-
-    analysis, task: names of the analysis and of the task. quantity: name of what is measured on heads.
-    statistic: name of the way in which the values of a set's heads become one number, such as `mean`.
-    values: function from sets, [set, head] bool, to one number for each set, [set] float; NaN if the number is
-        undefined.
-    interval: function from one set, [head] bool, to the low and the high end of the number's interval; None if the
-        analysis keeps no values of samples, from which intervals are made.
-    about: the type to which the number relates each set, such as the type from which the set diverges; None if the
-        number is about the set alone.
+    quantity: name of what is measured on heads. statistic: how a set's values become one number, such as `mean`.
+    values: function from sets to one number for each set, NaN if it is undefined. interval: function from one set to
+        the ends of the number's interval; None if the analysis keeps no values of samples.
+    about: the type to which the number relates each set, such as the type from which the set diverges; else None.
     """
 
     analysis: str
@@ -182,8 +164,7 @@ def summaries(
 ) -> Iterator[Measure]:
     """Yield three `Measure`s of sets of heads: the mean, the smallest and the largest value of a set's heads.
 
-    analysis, task, quantity: names for `Measure`. of_head: value of each head, [layer, head] or [head], NaN for none.
-    interval: function from a set of heads, [head] bool, to (low, high) of the set's mean, or None.
+    of_head: value of each head, NaN for none. interval: function from a set, [head] bool, to (low, high) of its mean.
     """
     import numpy as np
 
@@ -199,10 +180,7 @@ def summaries(
 
 
 def best_head(analysis: str, task: str, quantity: str, of_head: np.ndarray) -> Measure:
-    """Return a `Measure` whose number is the largest value among a set's heads, under the statistic `best head`.
-
-    analysis, task, quantity: names for `Measure`. of_head: value of each head, [head], NaN for none.
-    """
+    """Return a `Measure` whose number is the largest value of a set's heads; of_head: [head], NaN for none."""
     return Measure(analysis, task, quantity, "best head", lambda sets: _extreme(sets, of_head))
 
 
@@ -225,10 +203,7 @@ def _extreme(sets: np.ndarray, of_head: np.ndarray) -> np.ndarray:
 
 # Parts of specs that several analyses have: how a model reads the samples or words of a task.
 def share_of(questions: int | str, rows: int) -> float:
-    """Return the share, 0 to 1, of a task's rows that is read when `questions` rows are drawn; 1 for "all".
-
-    rows: the number of rows of the task: its questions, pairs or texts.
-    """
+    """Return the share, 0 to 1, of a task's rows that is read when `questions` rows (or all) are drawn."""
     return 1 if questions == "all" else min(1, questions / max(rows, 1))
 
 

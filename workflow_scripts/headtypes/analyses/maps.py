@@ -1,11 +1,11 @@
 """Whole attention maps of a few short samples, to be looked at: for the atlas, and for figures of both papers.
 
-No number is measured on maps; every number is reduced while the model runs. PyTorch is loaded by what runs a model
-alone, since others read the files.
+No number is measured on maps. PyTorch is loaded by what runs a model alone, since others read the files.
 """
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -38,13 +38,9 @@ SHOWN_SAMPLES, SHOWN_TOKENS = 8, 48
 
 @dataclass(frozen=True)
 class AttentionMaps:
-    """The attention of every head on one sample.
+    """The attention of every head on one sample; each row sums to one (in a file, to the precision of float16).
 
-    attention: [layer, head, query, key]; each row sums to one (in a file, to the precision of float16).
-    tokens: the sample's tokens as a person reads them. sample_id: the id of the sample.
-    truncated: whether the sample was cut.
-    lengths: [layer, head, token] length of the vector that each token hands over through the head
-        (`attention.norms`); None if norms were not read.
+    lengths: of the vectors that tokens hand over through each head (`attention.norms`); None if norms were not read.
     """
 
     attention: Annotated[Float32[np.ndarray, "layer head token token"], Stored(dtype=np.float16)]
@@ -56,15 +52,10 @@ class AttentionMaps:
 
 @dataclass(frozen=True)
 class Examples:
-    """The attention of the heads that show the patterns of Clark et al. (2019, Figure 1) best, on one segment.
+    """The attention, on one segment, of the heads that show the patterns of Clark et al. (2019, Figure 1) best.
 
-    Only the segment's last tokens are kept.
-
-    patterns: [example] names of the patterns that the model can have. heads: [example, 2] layer and head, from 0.
-    value: [example] the head's mean over all segments of the number that defines the pattern.
-    attention: [example, query, key] among the tokens shown; each row is divided by its sum.
-    tokens: the tokens as a person reads them. begins: whether the first token shown begins the segment.
-    sample_id: the id of the segment.
+    heads: layer and head, from 0. value: the head's mean over all segments of the number that defines the pattern.
+    attention: among the tokens shown, the rows divided by their sums. begins: whether these tokens begin the segment.
     """
 
     patterns: Annotated[list[str], Stored("pattern", "example")]
@@ -77,18 +68,21 @@ class Examples:
 
 
 class Maps(ListPerSample):
-    """A reducer, run with a model, that keeps the whole attention of each sample.
+    """A reducer whose result is the attention among the last `tokens` of each sample, [layer, head, query, key].
 
-    The result is a list with an array for each sample, [layer, head, query, key] float32. Batches must be of one
-    sample.
+    Batches must be of one sample.
     """
 
     def start(self, batch: Batch) -> None:
         super().start(batch)
         self._layers: list[list[Tensor]] = []
 
+    def __init__(self, tokens: int = sys.maxsize):
+        self._tokens = tokens
+
     def add(self, block: Block) -> None:
-        self.keep(block, block.attention[0])
+        first = max(0, block.group.length - self._tokens)
+        self.keep(block, block.attention[0, :, max(0, first - block.rows.start) :, first:])
 
     def keep(self, block: Block, rows: Tensor) -> None:
         if block.has_first_row:
@@ -106,11 +100,7 @@ class Maps(ListPerSample):
 
 
 class KeyLengthsRead(Maps):
-    """A reducer, run with a model, that keeps the lengths that turn attention into norms.
-
-    The result is a list with an array for each sample, [layer, head, key] float32: the length of the vector that each
-    token hands over through the head. Batches must be of one sample.
-    """
+    """A reducer whose result is the lengths that turn attention into norms, [layer, head, key] for each sample."""
 
     of = "norms"
 
@@ -122,34 +112,11 @@ class KeyLengthsRead(Maps):
         return super().of_batch()[..., 0, :]
 
 
-class LastTokens(Maps):
-    """A reducer, run with a model, that keeps the attention among the last tokens of each sample.
-
-    tokens: how many of the last tokens are kept. The result is a list with an array for each sample, [layer, head,
-    query, key] float32. Batches must be of one sample.
-    """
-
-    def __init__(self, tokens: int):
-        self._tokens = tokens
-
-    def add(self, block: Block) -> None:
-        first = max(0, block.group.length - self._tokens)
-        self.keep(block, block.attention[0, :, max(0, first - block.rows.start) :, first:])
-
-
 def map_attention(
     run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False, tokens: int = LEGIBLE_TOKENS
 ) -> AttentionMaps:
-    """Return the attention of every head on the sample whose length is nearest to the one wanted.
-
-    run: the model on its task. samples: the samples to choose from.
-    kind: the kind of task, which says how samples are cut.
-    norms: whether the lengths that turn attention into norms are read as well.
-    tokens: the wanted length; a longer sample is cut to this length, as far as its question allows.
-    """
-    sample, encoded = choose_sample(samples, run.tokenizer, kind, run.longest, tokens)
-    (maps,) = _maps_of(run, [sample], encoded, norms)
-    return maps
+    """Return the attention of every head on the sample whose length is nearest to `tokens`, cut if longer."""
+    return map_samples(run, samples, kind=kind, norms=norms, tokens=tokens, count=1)[0]
 
 
 def map_samples(
@@ -161,62 +128,34 @@ def map_samples(
     tokens: int = SHOWN_TOKENS,
     count: int = SHOWN_SAMPLES,
 ) -> list[AttentionMaps]:
-    """Return the attention of every head on the `count` samples of at most `tokens` that `choose_samples` chooses.
-
-    run: the model on its task. samples: the samples to choose from.
-    kind: the kind of task, which says how samples are cut.
-    norms: whether the lengths that turn attention into norms are read as well.
-    """
-    return _maps_of(run, *choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count), norms)
-
-
-def _maps_of(run: ModelOnTask, samples: list[Sample], encoded: Encoded, norms: bool) -> list[AttentionMaps]:
+    """Return the attention of every head on the samples that `choose_samples` chooses."""
+    samples, encoded = choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count)
     attentions, *lengths = run.read(encoded, Maps(), *([KeyLengthsRead()] if norms else []), batch_tokens=1)
-    tokens = [[readable(run.tokenizer, token) for token in ids] for ids in encoded.input_ids]
+    read = [[readable(run.tokenizer, token) for token in ids] for ids in encoded.input_ids]
     ids, cut = [sample.id for sample in samples], map(bool, encoded.truncated)
-    return list(map(AttentionMaps, attentions, tokens, ids, cut, *lengths))
-
-
-def choose_sample(samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int) -> tuple[Sample, Encoded]:
-    """Return the sample whose length is nearest to `tokens`, and its encoding, cut to `tokens` if it is longer.
-
-    Among equally near samples, samples that need no cut come first, then samples drawn earlier. A sample whose question
-    alone would fill the wanted length is skipped. If all samples are skipped, the wanted length is doubled until one
-    fits.
-    kind: the kind of task, which says how samples are cut. max_length: the most tokens that the model takes.
-    tokens: the wanted length.
-    """
-    tokens = min(tokens, max_length)
-    lengths = encode_samples(samples, tokenizer, kind, max_length).lengths
-    for index in sorted(range(len(samples)), key=lambda index: (abs(lengths[index] - tokens), lengths[index] > tokens)):
-        try:
-            return samples[index], encode_samples([samples[index]], tokenizer, kind, tokens)
-        except InputError:
-            continue
-    return choose_sample(samples, tokenizer, kind, max_length, 2 * tokens)
+    return list(map(AttentionMaps, attentions, read, ids, cut, *lengths))
 
 
 def choose_samples(
-    samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int, count: int
+    samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int, count: int = 1
 ) -> tuple[list[Sample], Encoded]:
     """Return up to `count` of the samples, and the same samples encoded, each cut to `tokens` if it is longer.
 
-    Samples that need no cut come first, and otherwise samples keep their order. A sample whose question alone would
-    fill the wanted length is skipped. If all samples are skipped, the one sample of `choose_sample` is returned.
-    kind: the kind of task, which says how samples are cut. max_length: the most tokens that the model takes.
-    tokens: the wanted length.
+    If one is wanted, its length is the nearest to `tokens`. Samples that need no cut come first, and otherwise samples
+    keep their order. A sample whose question alone would fill the wanted length is skipped. If all samples are skipped,
+    one sample is returned, and the wanted length is doubled until one fits.
     """
     tokens, chosen = min(tokens, max_length), []
     lengths = encode_samples(samples, tokenizer, kind, max_length).lengths
-    for index in sorted(range(len(samples)), key=lambda index: lengths[index] > tokens):
+    off = [abs(length - tokens) if count == 1 else 0 for length in lengths]
+    for index in sorted(range(len(samples)), key=lambda index: (off[index], lengths[index] > tokens)):
         with suppress(InputError):
             encode_samples([samples[index]], tokenizer, kind, tokens)
             chosen.append(samples[index])
         if len(chosen) == count:
             break
     if not chosen:
-        sample, encoded = choose_sample(samples, tokenizer, kind, max_length, tokens)
-        return [sample], encoded
+        return choose_samples(samples, tokenizer, kind, max_length, 2 * tokens)
     return chosen, encode_samples(chosen, tokenizer, kind, tokens)
 
 
@@ -231,13 +170,12 @@ def map_examples(
 ) -> Examples:
     """Return the attention, on one segment, of the heads that show patterns of Clark et al. (2019, Figure 1) best.
 
-    The patterns are broad attention, and attention to the next token, to [SEP] and to punctuation.
     surface: the model's surface patterns (shares of attention to kinds of tokens, and entropies) on these samples.
-    kind: the kind of task, which says how samples are cut. tokens: how many of the segment's last tokens are kept.
+    tokens: how many of the segment's last tokens are kept.
     """
     chosen = choose_segment(run.encode(samples, kind), tokens)
     encoded = run.encode([samples[chosen]], kind)
-    ((attention,),) = run.read(encoded, LastTokens(tokens), batch_tokens=1)
+    ((attention,),) = run.read(encoded, Maps(tokens), batch_tokens=1)
     (ids,) = encoded.input_ids
     labels = [readable(run.tokenizer, token) for token in ids[-tokens:]]
     values = {pattern: surface.mean(column) for pattern, column in PATTERNS.items()}
@@ -251,10 +189,7 @@ def map_examples(
 
 
 def choose_segment(encoded: Encoded, tokens: int) -> int:
-    """Return the index of the first segment with a [SEP] among its last `tokens` tokens; 0 if there is none.
-
-    The very last token does not count.
-    """
+    """Return the index of the first segment with a [SEP] in its last `tokens` tokens but the very last, or 0."""
     sep = 1 + SPECIAL_KINDS.index("sep")
     has_one = (index for index, kinds in enumerate(encoded.kinds) if (kinds[-tokens:-1] == sep).any())
     return next(has_one, 0)

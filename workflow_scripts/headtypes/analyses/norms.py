@@ -23,10 +23,9 @@ BY_NORMS = {name: f"{name}_by_norms" for name in SHARES}
 
 @stage(calls="analyses.norms:run")
 def compare_norms(plan: Plan, model: str, task: str) -> dict:
-    """Return the spec: how features are read by weights and by norms, and the partitions that are compared.
+    """Return the spec: how features are read by weights and by norms, and the names of partitions that are compared.
 
-    `features`: {"weights": settings, "norms": settings} of reading features. `divisions`: {method and number of types:
-    {"weights": name of a partition, "norms": name of a partition}}, for each way in which heads were clustered by both.
+    The partitions are of each method and number of types with which heads were clustered by both.
     """
     ways: dict[str, dict[str, str]] = defaultdict(dict)
     for partition in plan.clustered_on(model, task):
@@ -38,11 +37,7 @@ def compare_norms(plan: Plan, model: str, task: str) -> dict:
 
 
 def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.DataFrame:
-    """Return a table with one row for each head: its shares of attention by weights, and its shares by norms.
-
-    weights, norms: shares near, special and far of all heads, layer by layer. shape: (layers, heads of a layer).
-    The columns are layer, head (from 0), near, special, far (by weights), and the same three with `_by_norms`.
-    """
+    """Return a row for each head: layer, head (from 0), its shares near, special and far, and these `_by_norms`."""
     from headtypes.core.table_files import head_table
 
     by_norms = {BY_NORMS[name]: getattr(norms, name) for name in SHARES}
@@ -52,10 +47,8 @@ def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.D
 def compare_divisions(divisions: Mapping[str, Mapping[Of, Partition]]) -> pd.DataFrame:
     """Return one row for each way of clustering, which compares the types by weights with the types by norms.
 
-    divisions: {way of clustering: {"weights": partition, "norms": partition}}.
     The columns are clustering (the way's name); heads (their number); adjusted_rand, same_type and same_cluster, as
-    `clustering.compare_partitions` returns them; changed, the names of heads that are in another cluster by norms,
-    `layer-head` from 1, with spaces between.
+    `clustering.compare_partitions` returns them; changed, the names of heads that are in another cluster by norms.
     """
     import numpy as np
     import pandas as pd

@@ -76,10 +76,20 @@ def ablated(
     model raises `InputError` if the heads cannot be ablated.
     """
     reading = reading or Reading()
-    by_head = _by_head(model, operations, partition)
+    if model.config.is_encoder_decoder and model.get_encoder() is not model:
+        raise InputError(
+            f"{type(model).__name__} is an encoder with a decoder, whose heads cannot be ablated together; ablate "
+            "those of model.get_encoder()."
+        )
+    check_partition(model, partition)
+    named = [target for target in operations if head_of(target) is None]
+    if partition is None and named:
+        raise InputError(f"operations: {named[0]} is no head, and types need `partition`, which says whose they are.")
+    types = np.full(layers_and_heads(model), None, dtype=object) if partition is None else partition.type_of
+    by_head = operations_by_head(types, operations, "operations")
     # Raises now rather than in the first call.
     Ablation(by_head, [], reading, head_outputs)
-    needed = any(map(_needs_sentences, set(operations.values())))
+    needed = any(operation_of(operation).needs_sentences for operation in operations.values())
     if needed and sentences is None:
         raise InputError(f"{_NEEDING} need `sentences`, a function that says where the sentences are.")
     if reading.uniform_over_padding:
@@ -117,18 +127,13 @@ def ablated(
 
 
 class _Call(Ablation):
-    """The ablation of one forward pass, whose inputs may be padded on either side or continue a cache.
-
-    operations: [layer, head] operation on each head.
-    sentences:  [sample, token] sentence of each token, if an operation needs sentences; -1 for special tokens.
-    head_outputs: [layer, head, channel] mean outputs, for the operation mean.
-    """
+    """The ablation of one forward pass, whose inputs may be padded on either side or continue a cache."""
 
     def __init__(
         self, operations: np.ndarray, sentences: np.ndarray | None, reading: Reading, head_outputs: np.ndarray | None
     ):
         super().__init__(operations, [] if sentences is None else list(sentences), reading, head_outputs)
-        self._needed = [any(map(_needs_sentences, layer)) for layer in operations]
+        self._needed = [any(operation.needs_sentences for operation, _ in layer) for layer in self._operations]
         self._by_keys: dict[int, list[SentencePairs]] = {}
         self.layers = 0
         self.model: PreTrainedModel | None = None
@@ -139,14 +144,7 @@ class _Call(Ablation):
         return self(number, layer)
 
     def groups_of(self, number: int, layer: Layer) -> list[SentencePairs]:
-        """Return the samples of the forward pass as groups of equal length, padding included.
-
-        Only the mask of the layer tells which tokens are padding.
-
-        number: number of the layer, from 0.
-        layer:  queries, keys, values and mask of the layer.
-        Raises `InputError` if an operation needs sentences and the sentences of some tokens are not known.
-        """
+        """Return the samples as groups of equal length with padding, which only the mask of the layer tells."""
         samples, keys = len(layer.key), layer.key.shape[2]
         known = [len(sentence) for sentence in self._sentences] == [keys] * samples
         if self._needed[number] and not known:
@@ -164,12 +162,7 @@ class _Call(Ablation):
 
 
 class _Calls:
-    """The hooks that run before and after each forward pass of an ablated model.
-
-    ablation:  function that makes the ablation of a forward pass, from the [sample, token] sentences of its tokens or
-        None.
-    sentences: function that returns the sentence of each token; None if no operation needs sentences.
-    """
+    """The hooks that run before and after each forward pass of an ablated model, and around `generate`."""
 
     def __init__(self, ablation: Callable[[np.ndarray | None], _Call], sentences: Sentences | None):
         self._ablation, self._sentences = ablation, sentences
@@ -180,10 +173,10 @@ class _Calls:
         self.ends: list[RemovableHandle] = []
 
     def begin(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
-        """Return (args, kwargs) of a forward pass, with the ablation added to kwargs as `forward`.
+        """Return (args, kwargs) of a forward pass, with the ablation as the keyword argument `forward`.
 
-        Returns None, which leaves the arguments as they are, if an enclosing model has added the ablation. Raises
-        `InputError` if the call cannot be ablated: heads are being read, or the model is in training mode.
+        Returns None if an enclosing model has added the ablation. Raises `InputError` if heads are being read, or the
+        model is in training mode.
         """
         if _call_of(kwargs) is not None:
             return None
@@ -199,10 +192,7 @@ class _Calls:
         return args, {**kwargs, "forward": call.attend}
 
     def end(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
-        """Raise `InputError` if a forward pass did not go through the ablated attention of every layer.
-
-        output: output of the forward pass; None if the forward pass failed.
-        """
+        """Raise `InputError` if a forward pass that did not fail missed the ablated attention of a layer."""
         call = _call_of(kwargs)
         if call not in self._open or call.model is not model:
             return
@@ -213,10 +203,7 @@ class _Calls:
             check_layers(model, call.layers)
 
     def whole(self, generate: Callable, *args, **kwargs) -> Any:
-        """Return what a model generates; raise `InputError` if the `with` block was left before the last forward pass.
-
-        generate: the model's own method, called with `args` and `kwargs`.
-        """
+        """Return what a model generates; raise `InputError` if the `with` block was left before the end."""
         output = generate(*args, **kwargs)
         if self._left:
             raise InputError(_LEFT)
@@ -235,12 +222,7 @@ class _Calls:
                 hook.remove()
 
     def _of_texts(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> np.ndarray | None:
-        """Return the sentence of each token of a forward pass, [sample, token], by the user's function.
-
-        args, kwargs: arguments of the forward pass.
-        Returns None if no operation needs sentences, or if the forward pass has no token ids. Raises `InputError` if
-        the function's result is not of whole numbers, or not of the shape of the token ids.
-        """
+        """Return the sentence of each token, [sample, token], by the user's function, if an operation needs it."""
         if self._sentences is None:
             return None
         given = inspect.signature(model.forward).bind_partial(*args, **kwargs).arguments
@@ -286,26 +268,3 @@ class _WithoutGradient(torch.autograd.Function):
 
 AttentionInterface.register(ABLATED, _attend)
 AttentionMaskInterface.register(ABLATED, AttentionMaskInterface()[ATTENTION])
-
-
-def _by_head(model: PreTrainedModel, operations: Mapping[str, str | Change], partition: Partition | None) -> np.ndarray:
-    """Return the operation on each head, [layer, head].
-
-    operations: {head, as layer-head from 1, or type of the partition: operation}.
-    Raises `InputError` if a target does not exist, or the model is an encoder with a decoder.
-    """
-    if model.config.is_encoder_decoder and model.get_encoder() is not model:
-        raise InputError(
-            f"{type(model).__name__} is an encoder with a decoder, whose heads cannot be ablated together; ablate "
-            "those of model.get_encoder()."
-        )
-    check_partition(model, partition)
-    named = [target for target in operations if head_of(target) is None]
-    if partition is None and named:
-        raise InputError(f"operations: {named[0]} is no head, and types need `partition`, which says whose they are.")
-    types = np.full(layers_and_heads(model), None, dtype=object) if partition is None else partition.type_of
-    return operations_by_head(types, operations, "operations")
-
-
-def _needs_sentences(operation: str | Change) -> bool:
-    return operation_of(operation).needs_sentences

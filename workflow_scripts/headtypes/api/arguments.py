@@ -62,10 +62,6 @@ def _model(model: Any) -> nn.Module:
     return _of_kind("model", model, PreTrainedModel, getattr(model, "get_base_model", lambda: model)())
 
 
-def _tokenizer(tokenizer: Any) -> PreTrainedTokenizerBase:
-    return _of_kind("tokenizer", tokenizer, PreTrainedTokenizerBase, tokenizer)
-
-
 def _of_kind(name: str, given: Any, kind: type, own: Any) -> Any:
     if isinstance(own, kind):
         return given
@@ -75,7 +71,9 @@ def _of_kind(name: str, given: Any, kind: type, own: Any) -> Any:
 
 
 Model = Annotated[PreTrainedModel, PlainValidator(_model)]
-Tokenizer = Annotated[PreTrainedTokenizerBase, PlainValidator(_tokenizer)]
+Tokenizer = Annotated[
+    PreTrainedTokenizerBase, PlainValidator(lambda given: _of_kind("tokenizer", given, PreTrainedTokenizerBase, given))
+]
 
 
 def alone(model: PreTrainedModel) -> RLock:
@@ -84,10 +82,7 @@ def alone(model: PreTrainedModel) -> RLock:
 
 
 def tokens_of_longest(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, max_length: int | None) -> int:
-    """Return `max_length`; if it is None, the number of tokens of the longest input that both model and tokenizer take.
-
-    Raises `InputError` if `max_length` is larger than the model takes.
-    """
+    """Return `max_length`, if the model takes so many tokens; by default the most of both model and tokenizer."""
     most = longest_input(model.config)
     if max_length is not None and max_length > most:
         raise InputError(f"max_length is {max_length}, but the model takes {most} tokens at most.")
@@ -110,10 +105,7 @@ def check_evaluation_mode(model: PreTrainedModel) -> None:
 
 
 def check_readable(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Raise `InputError` if heads could not be read as the model computes them.
-
-    Reasons are training mode, a learned prefix of peft, the tokenizer of another model, and autocast.
-    """
+    """Raise `InputError` for training mode, a learned prefix of peft, autocast, or the tokenizer of another model."""
     check_evaluation_mode(model)
     learned = getattr(model, "active_peft_config", None)
     if getattr(learned, "is_prompt_learning", False):

@@ -13,12 +13,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field, InstanceOf, NonNegativeInt, PositiveInt, SkipValidation
+from transformers import PreTrainedModel
 
 from headtypes.analyses.detectors.analysis import LEAST, LENGTH, SEQUENCES
 from headtypes.analyses.detectors.measure import draw_sequences, read_detectors
 from headtypes.analyses.detectors.results import detector_table
 from headtypes.analyses.distances.features import SHARES, Features, head_features
-from headtypes.analyses.distances.measure import reducers_of, shares_of
+from headtypes.analyses.distances.measure import features_of, reducers_of
 from headtypes.analyses.maps import Maps, readable
 from headtypes.analyses.own.measure import HeadAnalysis, QueryMeans, value_table
 from headtypes.analyses.types.clustering import cluster_halves, cluster_heads, partition_of
@@ -35,12 +36,12 @@ from headtypes.api.arguments import (
     tokens_of_longest,
 )
 from headtypes.attention.one_pass import read_attention
-from headtypes.attention.reducers import Block, Of
+from headtypes.attention.reducers import Block, Of, Reducer
 from headtypes.core.errors import InputError, shortened
 from headtypes.core.files import StrPath, write_text
 from headtypes.core.style import PAGE, style, styled
 from headtypes.core.table_files import head_name
-from headtypes.data.encoding import encode_samples
+from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.data.tasks import KINDS, Sample
 from headtypes.models.model_config import body_of, headed_layers, layers_and_heads, longest_input
@@ -88,15 +89,10 @@ def read_heads(
     encoded = encode_samples(samples, tokenizer, kind, tokens_of_longest(model, tokenizer, max_length))
     if not all(encoded.lengths):
         raise InputError(f"Text {encoded.lengths.index(0)} (from 0) has no tokens; leave it out.")
-    # The body alone: a language model's logits of every token would be computed for nothing.
-    body, what = body_of(model), type(model).__name__
     reducers = [*reducers_of(encoded, norms), *(QueryMeans(analysis, encoded) for analysis in made)]
-    with alone(model):
-        results = read_attention(body, encoded, reducers, batch_tokens=batch_tokens, what=what)
+    results = _read(model, encoded, reducers, batch_tokens)
     shares, values = results[: len(results) - len(made)], results[len(results) - len(made) :]
-    lengths = np.array(encoded.lengths, dtype=np.int32)
-    ids = [sample.id for sample in samples]
-    features = Features(length=lengths, truncated=encoded.truncated, sample_ids=ids, **shares_of(shares))
+    features = features_of(samples, encoded, shares)
     return (features, *map(value_table, made, values)) if made else features
 
 
@@ -146,11 +142,14 @@ def head_types(
     return partition_of(clustering, mean, (layers, heads))
 
 
-def samples_from(texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Sample]:
-    """Return texts, or pairs of texts, as samples whose ids are numbers from 0.
+def _read(model: PreTrainedModel, encoded: Encoded, reducers: Sequence[Reducer], batch_tokens: int) -> list:
+    # The body alone: a language model's logits of every token would be computed for nothing.
+    with alone(model):
+        return read_attention(body_of(model), encoded, reducers, batch_tokens=batch_tokens, what=type(model).__name__)
 
-    Raises `InputError` if `texts` is empty, is no list, mixes texts with pairs, or holds anything else.
-    """
+
+def samples_from(texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Sample]:
+    """Return texts, or pairs of texts, as samples whose ids are numbers from 0."""
     # Of a text, characters would be read; of a table, the names of columns; of a set, what comes first in this process.
     unordered = isinstance(texts, str | Mapping | Set) or getattr(texts, "ndim", 1) != 1
     if unordered or not hasattr(texts, "__len__") or not len(texts):
@@ -207,9 +206,7 @@ def detect_heads(
 class HeadMap:
     """The attention of one head on a text, which a notebook shows as a picture.
 
-    attention: [query, key] float32 weights; each row sums to one.
-    tokens:    tokens of the text, as a person reads them.
-    layer, head: indices of the head, from 0.
+    attention: [query, key] float32 weights; each row sums to one. layer, head: indices from 0.
     """
 
     attention: np.ndarray
@@ -269,10 +266,7 @@ def attention_map(
     encoded = encode_samples(samples, tokenizer, SentencePair.name, tokens_of_longest(model, tokenizer, None))
     if not all(encoded.lengths):
         raise InputError("The text is empty; write one.")
-    with alone(model):
-        ((maps,),) = read_attention(
-            body_of(model), encoded, [_OneHead(layer, head)], batch_tokens=1, what=type(model).__name__
-        )
+    ((maps,),) = _read(model, encoded, [_OneHead(layer, head)], batch_tokens=1)
     tokens = [readable(tokenizer, token) for token in encoded.input_ids[0]]
     return HeadMap(maps[0, 0], tokens, layer, head)
 
@@ -335,7 +329,7 @@ def show(
         data = seen(
             record,
             encoded,
-            lambda read, *of: read_attention(body_of(model), read, of, batch_tokens=4096, what=what),
+            lambda read, *of: _read(model, read, of, batch_tokens=4096),
             tokenizer,
             {} if partition is None else {"partitions": [("yours", types)]},
             distance_bins=16,

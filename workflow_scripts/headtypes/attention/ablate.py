@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from headtypes.attention.hook import LONG, Group, Layer, Scratch, equal_lengths
-from headtypes.attention.operations import Operation, Reading, operation_of
+from headtypes.attention.operations import Reading, operation_of
 from headtypes.core.errors import InputError
 from headtypes.core.files import derive_seed
 
@@ -29,9 +29,8 @@ class Ablation:
     operations: [layer, head] texts, as `operations.operation_of` reads them.
     sentences:  for each sample of the batch, the sentence number of each real token, [token]: -1 for a special token, 0
         for the first text (the question), from 1 for the sentences of the second text (the context).
-    reading:    reading of the paper; with `uniform_over_padding` the batch must be padded to the full window.
+    reading:    with `uniform_over_padding` the batch must be padded to the full window.
     head_outputs: [layer, head, channel] mean output of each head; None if no operation needs mean outputs.
-    Raises `InputError` if `head_outputs` is missing, not finite, or does not fit the model.
     """
 
     def __init__(
@@ -41,9 +40,27 @@ class Ablation:
         reading: Reading,
         head_outputs: np.ndarray | None = None,
     ):
-        _check(operations, head_outputs)
+        needing = np.vectorize(lambda operation: operation_of(operation).needs_head_outputs, otypes=[bool])(operations)
+        if head_outputs is None and needing.any():
+            raise InputError(
+                f"The operation {operations[needing][0]} needs the mean head outputs; measure them on the "
+                "task's samples first."
+            )
+        if head_outputs is not None and head_outputs.shape[:2] != operations.shape:
+            raise InputError(
+                "The mean head outputs are those of {} layers of {} heads, but the model has {} layers of {}; ".format(
+                    *head_outputs.shape[:2], *operations.shape
+                )
+                + "measure them on this model."
+            )
+        if head_outputs is not None and not np.isfinite(head_outputs[needing]).all():
+            raise InputError("The mean head outputs are not finite; measure them again, in float32.")
         self.reading = reading
-        self._operations = [_heads_by_operation(layer) for layer in operations]
+        # For each layer, its operations, each with the numbers of its heads.
+        self._operations = [
+            [(operation_of(text), torch.as_tensor(np.flatnonzero(layer == text))) for text in dict.fromkeys(layer)]
+            for layer in operations
+        ]
         self._sentences = sentences
         self._groups: list[SentencePairs] | None = None
         self.head_outputs = None if head_outputs is None else torch.as_tensor(head_outputs)
@@ -80,53 +97,31 @@ class Ablation:
 
 @dataclass(frozen=True)
 class AblatedHeads:
-    """The heads of a layer that one operation is applied to, on samples of one length, without padding.
-
-    ablation:  the hook of the batch.
-    number:    index of the layer; all_heads: the layer with all its heads, on these samples.
-    numbers:   indices of the heads that the operation is applied to, [head].
-    pairs:     the samples, and which pairs of their tokens are within a sentence or between sentences.
-    """
+    """The heads of a layer that one operation is applied to, on samples of one length, without padding."""
 
     ablation: Ablation
-    number: int
+    layer_number: int
     all_heads: Layer
-    numbers: Tensor
+    head_numbers: Tensor
     pairs: "SentencePairs"
 
     @cached_property
     def layer(self) -> Layer:
-        return self.all_heads.heads(self.numbers)
+        return self.all_heads.heads(self.head_numbers)
 
     @property
     def mean_outputs(self) -> Float[Tensor, "head 1 channel"]:
-        """The mean output of each head that the operation is applied to, from `Ablation.head_outputs`.
-
-        Raises `InputError` if the mean outputs have another number of channels than the model's heads.
-        """
-        means, value = self.ablation.head_outputs[self.number], self.all_heads.value
+        """The measured mean output of each head; raises `InputError` if its size is not that of the model's."""
+        means, value = self.ablation.head_outputs[self.layer_number], self.all_heads.value
         if means.shape[-1] != value.shape[-1]:
             raise InputError(
                 f"The mean head outputs have {means.shape[-1]} numbers for a head, but a head of the model has "
                 f"{value.shape[-1]}; measure them on this model."
             )
-        return means.to(value)[self.numbers][:, None]
-
-    def drawn(self, seed: int) -> Int[Tensor, "sample head token"]:
-        heads = self.all_heads.query.shape[1]
-        drawn = self.pairs.drawn(self.all_heads.mask, seed=seed, layer=self.number, heads=heads)
-        return drawn[..., self.numbers].transpose(1, 2)
-
-    def left(self, dropped: Literal["intra", "inter"], rows: slice) -> Bool[Tensor, "sample 1 row key"]:
-        return self.ablation.pairs_left(self.pairs, dropped, rows.start, rows.stop)
+        return means.to(value)[self.head_numbers][:, None]
 
     def changed(self, change: Change) -> Float[Tensor, "sample head query channel"]:
-        """Return the outputs of the heads after a function has changed their attention.
-
-        change: function from attention [sample, head, row, key] and the slice of query rows to attention of the same
-            shape.
-        Raises `InputError` if `change` returns anything else.
-        """
+        """Return the outputs of the heads after a function has changed their attention, which has to keep its shape."""
         outputs = self.layer.zero_outputs()
         for block, layer, rows, attention in self.blocks():
             found, shape = change(attention, rows), list(attention.shape)
@@ -139,11 +134,7 @@ class AblatedHeads:
         return outputs
 
     def blocks(self) -> Iterator[tuple[tuple[slice, ...], Layer, slice, Tensor]]:
-        """Yield blocks of the heads' attention: (index, layer, rows, attention).
-
-        index: index of the block in the head outputs; layer: the layer with the block's heads alone; rows: slice of the
-            block's query rows; attention: [sample, head, row, key], in memory that the next block reuses.
-        """
+        """Yield for each block of the heads (index in the head outputs, layer of its heads, query rows, attention)."""
         for heads, layer, rows in self.pairs.blocks_of_heads(self.layer):
             attention = layer.attention(rows, self.ablation.scratch.memory(layer, rows))
             yield (slice(None), heads, rows), layer, rows, attention
@@ -152,10 +143,7 @@ class AblatedHeads:
 class SentencePairs(Group):
     """Samples of one length, with the pairs of their tokens that are within a sentence, or between sentences.
 
-    group:     the samples.
-    sentences: [token] sentence numbers for each sample of the batch, as in `Ablation`. If the length of the group
-        includes padding, arrays are filled with -1, so that padding counts as special tokens.
-    reading:   decides which tokens are of one sentence, and to which pairs special tokens belong.
+    sentences: [token] sentence numbers for each sample of the batch, as in `Ablation`; padding counts as special.
     """
 
     def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
@@ -167,11 +155,7 @@ class SentencePairs(Group):
         self._special_tokens = reading.special_tokens
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
-        """Return true for the pairs of a query and a key that keep their attention; the same in every layer.
-
-        dropped: which pairs lose their attention: those within sentences (intra) or between sentences (inter).
-        start, stop: range of the query rows, the end exclusive.
-        """
+        """Return true for each pair of tokens that stays if `dropped` ones go; start, stop: range of the query rows."""
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
         intra = (query == key) & in_sentences
@@ -190,14 +174,13 @@ class SentencePairs(Group):
     ) -> Int[Tensor, "sample token head"]:
         """Return for each token and head the index of another token, drawn at random.
 
-        A token draws among the other tokens of its kind that the token may look at. Special tokens are one kind, tokens
-        of sentences the other kind. Padding, and a token that has no token to draw, get their own index. A draw depends
-        on `seed`, `layer`, the head and the sample's sentences, and on nothing else of the batch.
-        mask: true where the layer lets a query see a key, None if a query sees every key; layer: number of the layer;
-            heads: number of heads.
+        A token draws among the other tokens of its kind (special, or of a sentence) that the layer's `mask` lets it
+        look at. Padding, and a token that has no token to draw, get their own index. A draw depends on `seed`, the
+        layer's number, the head and the sample's sentences, and on nothing else of the batch.
         """
         special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)
-        real = self._real(mask)
+        # All tokens but padding may look at themselves.
+        real = torch.ones_like(special) if mask is None else mask[:, 0].diagonal(dim1=1, dim2=2).expand_as(special)
         numbers = np.zeros((*special.shape, heads), np.int64)
         for of_sample, sentence, tokens in zip(numbers, self._given, real.cpu().numpy(), strict=True):
             rng = np.random.default_rng(derive_seed(seed, layer, *sentence[tokens].tolist()))
@@ -213,35 +196,6 @@ class SentencePairs(Group):
             chosen = torch.searchsorted(rank, numbers[:, rows] % count.clamp_min(1) + 1)
             drawn.append(chosen.where(count > 0, itself[rows, None]))
         return torch.cat(drawn, 1)
-
-    def _real(self, mask: Bool[Tensor, "#sample 1 query key"] | None) -> Bool[Tensor, "sample token"]:
-        # All tokens but padding may look at themselves.
-        every = torch.ones_like(self._sentence, dtype=torch.bool)
-        return every if mask is None else mask[:, 0].diagonal(dim1=1, dim2=2).expand_as(every)
-
-
-def _check(operations: np.ndarray, head_outputs: np.ndarray | None) -> None:
-    needing = np.vectorize(lambda operation: operation_of(operation).needs_head_outputs, otypes=[bool])(operations)
-    if head_outputs is None:
-        if needing.any():
-            raise InputError(
-                f"The operation {operations[needing][0]} needs the mean head outputs; measure them on the "
-                "task's samples first."
-            )
-    elif head_outputs.shape[:2] != operations.shape:
-        raise InputError(
-            "The mean head outputs are those of {} layers of {} heads, but the model has {} layers of {}; ".format(
-                *head_outputs.shape[:2], *operations.shape
-            )
-            + "measure them on this model."
-        )
-    elif not np.isfinite(head_outputs[needing]).all():
-        raise InputError("The mean head outputs are not finite; measure them again, in float32.")
-
-
-def _heads_by_operation(operations: np.ndarray) -> list[tuple[Operation, Tensor]]:
-    texts = dict.fromkeys(operations)
-    return [(operation_of(text), torch.as_tensor(np.flatnonzero(operations == text))) for text in texts]
 
 
 def _consecutive(heads: list[Tensor]) -> list[slice]:

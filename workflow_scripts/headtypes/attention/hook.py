@@ -3,16 +3,12 @@
 Transformers asks its `AttentionInterface` for the function that turns queries, keys and values into head outputs. The
 function registered here calls a *hook* with each layer. The hook travels as a keyword argument of the model's forward
 pass, so there are no globals, and no model is changed but those that compute attention themselves
-(`models.architectures`). A mask function is registered too: without one the mask would arrive as None, and padding
-would silently be attended to.
-
-Attention is computed for samples of one length (`Group`), in blocks of query rows that stay in the processor's cache.
-Long samples are computed one head at a time, so that more rows fit. On a GPU, a block is as large as memory allows.
+(`models.architectures`). Attention is computed for samples of one length (`Group`), in blocks of query rows that stay
+in the processor's cache. Long samples are computed one head at a time, so that more rows fit.
 """
 
 import ctypes
 import math
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
@@ -53,16 +49,14 @@ _TINY = np.float32(1e-30)
 
 @dataclass(frozen=True)
 class Layer:
-    """The inputs of one attention layer in a forward pass.
+    """The inputs of one attention layer in a forward pass; keys and values that heads share are repeated for each head.
 
-    query, key, value: keys and values that heads share (Ainslie et al. 2023) are repeated for each head.
-    mask:  true where attention is allowed, None if attention is allowed everywhere. The mask hides padding and, in
-        causal and local layers, tokens that the model does not let a query see.
+    mask:  true where attention is allowed, None if it is everywhere. The mask hides padding and, in causal and local
+        layers, tokens that the model does not let a query see.
     scale: factor of the scores before the softmax.
     cap:   limit of the scores: a score s becomes cap * tanh(s / cap) (Gemma 2); None for scores as they are.
-    bias:  number added to each score, for positions (MPNet, ALiBi); None for none.
+    bias:  number added to each score, for positions (MPNet, ALiBi).
     sink:  score of no token (gpt-oss), which enters the softmax of each row: a share of the row then goes to no token.
-        None where rows sum to one.
     """
 
     query: Float[Tensor, "batch head query channel"]
@@ -93,9 +87,6 @@ class Layer:
     def to(self, device: torch.device) -> "Layer":
         return replace(self, **{name: each.to(device) for name, each in vars(self).items() if isinstance(each, Tensor)})
 
-    def contiguous(self) -> "Layer":
-        return replace(self, query=self.query.contiguous(), key=self.key.contiguous(), value=self.value.contiguous())
-
     def uniform(self) -> "Layer":
         """Return the layer with each query's attention spread evenly over the keys that the query may look at."""
         return replace(self, query=torch.zeros_like(self.query), cap=None, bias=None, sink=None)
@@ -105,18 +96,13 @@ class Layer:
         return replace(self, scale=self.scale / number, cap=cap, bias=bias, sink=sink)
 
     def scores(self, rows: slice, out: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
-        """Return the scaled products of query rows with all keys, without bias, cap or mask.
-
-        rows: slice of the query rows; out: memory of the result's shape that is filled and returned; None for new
-            memory.
-        """
+        """Return the scaled products of query rows with all keys, without bias, cap or mask; in `out` if given."""
         return torch.matmul(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2), out=out)
 
     def attention(self, rows: slice, scratch: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
-        """Return the attention of some query rows; each row sums to one, unless the layer has a sink.
+        """Return the attention of some query rows; each row sums to one, or in a layer with a sink to less.
 
-        rows: slice of the query rows; scratch: memory [batch, head, row, key] to compute in, None for new memory. The
-            result is a view of `scratch`. Rows and keys of `scratch` beyond those of the result are zero afterwards.
+        scratch: memory [batch, head, row, key] to compute in; the result is a view of it, and its rest becomes zero.
         """
         keys = self.key.shape[2]
         out = None if scratch is None else scratch[:, :, : rows.stop - rows.start, :keys]
@@ -134,19 +120,13 @@ class Layer:
         return out if share is None else torch.mul(out, share, out=None if scratch is None else out)
 
     def to_none(self, rows: slice) -> Float[Tensor, "batch head row 1"]:
-        """Return the share of attention that query rows give to no token, in a layer with a sink.
-
-        rows: slice of the query rows. The share is exact even where it is small.
-        """
+        """Return the share of attention, exact even if small, that rows give to no token in a layer with a sink."""
         return (-self._above_sink(self._in_softmax(rows))).sigmoid()
 
     def renormalised(self, attention: Tensor, rows: slice) -> Float[Tensor, "batch head row key"]:
-        """Return attention divided in place by the sum of each row.
+        """Return attention of the query rows `rows`, some of it set to zero, divided in place by the sum of each row.
 
-        The result is the same as if keys of weight zero had been masked before the softmax; a row of zeros stays zero.
-        In a layer with a sink, the sum includes the share that goes to no token.
-        attention: [batch, head, row, key], the rows `rows` alone, in which some weights have been set to zero.
-        rows: slice of the layer's query rows.
+        A row of zeros stays zero. In a layer with a sink, the sum includes the share that goes to no token.
         """
         # A row that lost everything stays zero, and what goes to no token cannot be taken away.
         rest = attention.sum(-1, keepdim=True) + (0 if self.sink is None else self.to_none(rows))
@@ -186,24 +166,6 @@ class Layer:
 # Takes a layer's number, from 0 in the order of computation, and the layer; returns head outputs
 # [batch, head, query, channel].
 Hook = Callable[[int, Layer], Tensor]
-
-
-class Forward:
-    """One forward pass of a model, which calls a hook with each layer and the layer's number.
-
-    Layers are counted by call, since several layers may share one module (ALBERT).
-    device: device of the inputs, on which the hook reads every layer.
-    """
-
-    def __init__(self, model: PreTrainedModel, device: torch.device, hook: Hook):
-        self.model, self.device, self.hook, self.layers = model, device, hook, 0
-
-    def __call__(self, layer: Layer) -> Tensor:
-        number, self.layers = self.layers, self.layers + 1
-        check_number_of_heads(self.model, layer.query.shape[1])
-        # Heads of a model on several devices are read on the device of its inputs.
-        own = layer.query.device
-        return self.hook(number, layer) if own == self.device else self.hook(number, layer.to(self.device)).to(own)
 
 
 def _attend(
@@ -247,15 +209,24 @@ def open_attention(model: PreTrainedModel) -> ExitStack:
 
 
 def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
-    """Run a model, call a hook with each of its layers, and return the model's output.
+    """Run a model whose attention is open (`open_attention`), call a hook with each layer, and return its output.
 
-    model: its attention must be open (`open_attention`); inputs: keyword arguments of the forward pass.
-    Raises `InputError` if a layer's attention does not come through Transformers' interface, or does more than `Layer`
-    computes.
+    inputs: keyword arguments of the forward pass. Raises `InputError` if a layer's attention does not come through
+    Transformers' interface, or does more than `Layer` computes.
     """
-    forward = Forward(model, next(iter(inputs.values())).device, hook)
+    device, layers = next(iter(inputs.values())).device, 0
+
+    def forward(layer: Layer) -> Tensor:
+        # Layers are counted by call, since several may share one module (ALBERT).
+        nonlocal layers
+        number, layers = layers, layers + 1
+        check_number_of_heads(model, layer.query.shape[1])
+        # Heads of a model on several devices are read on the device of its inputs.
+        own = layer.query.device
+        return hook(number, layer) if own == device else hook(number, layer.to(device)).to(own)
+
     output = model(**inputs, forward=forward)
-    check_layers(model, forward.layers)
+    check_layers(model, layers)
     return output
 
 
@@ -266,10 +237,9 @@ class Scratch:
         self._memory: Tensor | None = None
 
     def memory(self, layer: Layer, rows: slice) -> Tensor:
-        """Return memory [batch, head, row, key] in which `Layer.attention` can compute some query rows of a layer.
+        """Return memory [batch, head, row, key] for the attention of query rows, which the next call may return again.
 
-        On a GPU, rows and keys are rounded up to sizes that are fast, with at least `LEAST_ROWS - 1` more keys, which
-        `skewed` may read. The next call may return the same memory.
+        On a GPU, sizes are rounded up to fast ones, with at least `LEAST_ROWS - 1` more keys, which `skewed` may read.
         """
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
@@ -284,13 +254,7 @@ class Scratch:
 
 
 def skewed(rows: Tensor, columns: int, *, before: int = 0, step: int = 1) -> Tensor:
-    """Return a view of a matrix in which the matrix's diagonals are columns.
-
-    The entry [..., r, c] of the view is `rows[..., r, c + step * r - before]`. Entries before and after a row of the
-    matrix are read from the memory next to the row.
-    rows: the matrix [..., row, number]; columns: number of columns of the view; before: how many numbers before the
-        first row the view starts; step: how many numbers later than the row above each row of the view starts.
-    """
+    """Return a view of a matrix: its [..., r, c] is `rows[..., r, c + step * r - before]`, also beyond row r."""
     *strides, length, one = rows.stride()
     sizes, offset = (*rows.shape[:-1], columns), rows.storage_offset() - before
     return rows.as_strided(sizes, (*strides, length + step, one), offset)
@@ -307,32 +271,30 @@ class Group:
     def part(self, layer: Layer) -> Layer:
         """Return the layer for the group's samples alone, without padding."""
         query, key, value = (tensor[self.samples, :, : self.length] for tensor in (layer.query, layer.key, layer.value))
-        bias = layer.bias
+        bias, mask = layer.bias, layer.mask
         if bias is not None:
             bias = bias[self.samples if len(bias) > 1 else slice(None), :, : self.length, : self.length]
-        return replace(layer, query=query, key=key, value=value, mask=self._own(layer.mask), bias=bias)
-
-    def _own(self, mask: Tensor | None) -> Tensor | None:
-        if mask is None:
-            return None
         # Layers share a mask, and checking its values takes longer than comparing identities.
-        if mask is not self._cut_from:
+        if mask is not None and mask is not self._cut_from:
             cut = mask[self.samples if len(mask) > 1 else slice(None), :, : self.length, : self.length]
             self._cut_from, self._mask = mask, None if bool(cut.all()) else cut
-        return self._mask
+        mask = None if mask is None else self._mask
+        return replace(layer, query=query, key=key, value=value, mask=mask, bias=bias)
 
-    def blocks(self, device: torch.device) -> Iterator[slice]:
-        """Yield slices of the group's query rows that a device computes at a time.
+    def blocks(self, device: torch.device, pairs: int | None = None) -> Iterator[slice]:
+        """Yield slices of the query rows that are computed at a time, each but the last a multiple of `LEAST_ROWS`.
 
-        All slices but the last have the same size, a multiple of `LEAST_ROWS`.
+        pairs: how many pairs of a query and a key a slice has, at most; by default as many as suit the device.
         """
-        return self._blocks(_most_pairs(device))
+        parts = -(-(self.samples.stop - self.samples.start) * self.length**2 // (pairs or _most_pairs(device)))
+        rows = -(-self.length // (parts * LEAST_ROWS)) * LEAST_ROWS
+        for start in range(0, self.length, rows):
+            yield slice(start, min(start + rows, self.length))
 
     def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
-        """Yield blocks of a layer: a slice of heads, the layer with these heads alone, and a slice of query rows.
+        """Yield blocks of a layer: a slice of heads, the layer of these heads alone, and a slice of query rows.
 
-        layer:   the layer of the group's samples alone (`part`).
-        by_head: whether blocks of long samples on a CPU have one head each; all other blocks have all heads.
+        A block of long samples on a CPU has one head, if `by_head`; all other blocks have all heads.
         """
         heads = layer.query.shape[1]
         if not by_head or self.length < LONG or at_once(layer.query.device):
@@ -341,23 +303,15 @@ class Group:
             return
         for head in range(heads):
             # Copied, since products of what lies scattered take longer.
-            single = layer.heads(slice(head, head + 1)).contiguous()
-            for rows in self._blocks(_HEAD_PAIRS):
+            single = layer.heads(slice(head, head + 1))
+            copies = {name: getattr(single, name).contiguous() for name in ("query", "key", "value")}
+            single = replace(single, **copies)
+            for rows in self.blocks(layer.query.device, _HEAD_PAIRS):
                 yield slice(head, head + 1), single, rows
-
-    def _blocks(self, pairs: int) -> Iterator[slice]:
-        samples = self.samples.stop - self.samples.start
-        parts = -(-samples * self.length**2 // pairs)
-        rows = -(-self.length // (parts * LEAST_ROWS)) * LEAST_ROWS
-        for start in range(0, self.length, rows):
-            yield slice(start, min(start + rows, self.length))
 
 
 def at_once(device: torch.device) -> bool:
-    """Return whether attention is computed in few large blocks of all heads: true on a GPU.
-
-    On a GPU, most of the time goes into reading attention from memory.
-    """
+    """Return whether attention is computed in few large blocks of all heads, as on a GPU."""
     return device.type != "cpu"
 
 
@@ -366,11 +320,7 @@ def _most_pairs(device: torch.device) -> int:
 
 
 def equal_lengths(lengths: Sequence[int], device: torch.device) -> list[Group]:
-    """Return a batch divided into groups of samples of equal length; each group fits into one block or has one sample.
-
-    lengths: number of tokens of each sample; samples of equal length are neighbours, since batches are planned by
-        length.
-    """
+    """Return groups of a batch's neighbouring samples of equal length; each fits into one block or is one sample."""
     groups, start = [], 0
     for stop in range(1, len(lengths) + 1):
         ends = stop == len(lengths) or lengths[stop] != lengths[start]
@@ -388,11 +338,9 @@ Rows = Sequence[Sequence[int]]
 
 @dataclass(frozen=True)
 class Batch:
-    """Inputs that are run together in one forward pass.
+    """Inputs that are run together in one forward pass, with padding at their ends.
 
-    samples: [sample] int, indices of the batch's inputs among all inputs.
-    lengths: number of tokens of each input, without padding.
-    inputs:  keyword arguments of the forward pass, on the model's device; padding stands at the end.
+    samples: [sample] int, indices of the batch's inputs among all inputs. lengths: their tokens, without padding.
     """
 
     samples: np.ndarray
@@ -403,21 +351,12 @@ class Batch:
     def device(self) -> torch.device:
         return self.inputs["input_ids"].device
 
-    def halves(self) -> list["Batch"]:
-        middle = len(self.samples) // 2
-        return [
-            Batch(self.samples[half], self.lengths[half], {name: rows[half] for name, rows in self.inputs.items()})
-            for half in (slice(middle), slice(middle, None))
-        ]
-
 
 def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
-    """Return the indices of the samples of each batch, from the lengths alone.
+    """Return the indices of each batch's samples, of similar length, from the number of tokens of each sample.
 
-    lengths:      number of tokens of each sample.
     batch_tokens: most tokens of a batch, with padding; a single longer sample is a batch, too.
-    Samples of similar length are in one batch. The longest samples come first, so that a batch that does not fit into
-    memory fails at once.
+    The longest samples come first, so that a batch that does not fit into memory fails at once.
     """
     order = np.argsort(-np.asarray(lengths), kind="stable")
     batches, start = [], 0
@@ -429,10 +368,7 @@ def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
 
 
 def padded(rows: Rows, fill: int, device: torch.device, length: int | None = None) -> Tensor:
-    """Return rows of different lengths as one tensor [row, length] int64, padded at the end with `fill`.
-
-    length: length of the padded rows; by default that of the longest row.
-    """
+    """Return rows as one tensor [row, length] int64, padded at the end; `length` is by default the longest row's."""
     filled = np.full((len(rows), length or max(map(len, rows))), fill, dtype=np.int64)
     for number, row in enumerate(rows):
         filled[number, : len(row)] = row
@@ -442,12 +378,9 @@ def padded(rows: Rows, fill: int, device: torch.device, length: int | None = Non
 def model_inputs(
     input_ids: Rows, token_types: Rows | None, pad_token: int, device: torch.device, length: int | None = None
 ) -> dict[str, Tensor]:
-    """Return the keyword arguments of a forward pass: input_ids, attention_mask and, with segments, token_type_ids.
+    """Return the keyword arguments of a forward pass, [input, token] int64, padded to the longest input or `length`.
 
-    input_ids:   ids of each input's tokens, without padding; pad_token: id with which `input_ids` is padded.
-    token_types: segment of each token; None for a model without segments.
-    length:      number of tokens with padding; by default that of the longest input.
-    Each argument is a tensor [input, token] int64.
+    input_ids, token_types: ids and segments of each input's tokens; token_types is None for a model without segments.
     """
     inputs = {
         "input_ids": padded(input_ids, pad_token, device, length),
@@ -467,14 +400,12 @@ def run_model(
     finish: Callable[[Batch, Any, Any], None],
     **how,
 ) -> None:
-    """Run a model over inputs, with one forward pass for each batch of `run_batches`.
+    """Run a model over inputs, with one forward pass for each batch.
 
-    input_ids, token_types: ids and segments of each input's tokens, without padding; token_types is None for a model
-        without segments.
-    hook:   function that makes the hook of a batch; the hook is called with each layer of the batch's forward pass.
+    input_ids, token_types, how: arguments of `run_batches`.
+    hook:   function that makes the hook of a batch; each layer of the batch's forward pass calls the hook.
     finish: called with each batch, its hook, and the model's output. The function must do everything that can fail
         before it stores a result, since a batch that does not fit into memory is run again.
-    how:    the other arguments of `run_batches`, such as `batch_tokens`.
     """
 
     def run_batch(batch: Batch, shown: tqdm) -> None:
@@ -498,15 +429,12 @@ def run_batches(
     length: int | None = None,
     gradients: bool = False,
 ) -> None:
-    """Call a function with each batch of `plan_batches`, while the model's attention is open (`hook.open_attention`).
+    """Call a function with each batch of `plan_batches`, while hooks can be called in the model (`open_attention`).
 
-    input_ids, token_types: ids and segments of each input's tokens, without padding; token_types is None for a model
-        without segments.
+    input_ids, token_types, length: as in `model_inputs`. batch_tokens: most tokens of a batch, with padding.
     run_batch: called with each batch and the progress bar, which `run_batch` has to update. A batch that does not fit
         into the GPU's memory comes again in halves, padded to the same length so that results stay the same.
-    batch_tokens: most tokens of a batch, with padding.
     what, unit: names of the work and of its inputs, for the progress bar; bar: a progress bar that several runs share.
-    length:    tokens to which every input is padded; by default those of the longest input of its batch.
     gradients: whether a backward pass can follow the forward pass.
     Raises `InputError` if one input alone does not fit, or the model's heads cannot be read.
     """
@@ -524,15 +452,14 @@ def run_batches(
                 )
             inputs = model_inputs(ids, types, pad_token or 0, device_of(model), length)
             _halved_to_fit(run_batch, Batch(samples, list(map(len, ids)), inputs), shown)
-            if number % _BATCHES_PER_RETURN == 0:
-                _return_memory()
+            if number % _BATCHES_PER_RETURN == 0 and hasattr(ctypes.CDLL(None), "malloc_trim"):
+                ctypes.CDLL(None).malloc_trim(0)
 
 
 def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: str) -> None:
-    """Raise `InputError` with the name of the first head for which `right` is false; do nothing if all are true.
+    """Raise `InputError` if `right` is false for a number of a head, which cannot be right, such as NaN.
 
-    right: false for a number that cannot be right, such as NaN; what: the work, with model and task, for the message.
-    fault: message about a head `{}`, such as `the attention of head {} is not finite`.
+    what: the work, with model and task. fault: message about a head `{}`, as `the attention of head {} is not finite`.
     """
     if not right.all():
         _, layer, head, *_ = (~right).nonzero()[0].tolist()
@@ -540,11 +467,6 @@ def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: 
             f"{what}: {fault.format(f'{layer + 1}-{head + 1}')}; the model's weights are damaged, or its numbers "
             "overflow in this precision: compute in float32, or use other weights."
         )
-
-
-def _return_memory() -> None:
-    if sys.platform == "linux" and hasattr(ctypes.CDLL(None), "malloc_trim"):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _halved_to_fit(run_batch: Callable[[Batch, tqdm], None], batch: Batch, shown: tqdm) -> None:
@@ -562,18 +484,19 @@ def _halved_to_fit(run_batch: Callable[[Batch, tqdm], None], batch: Batch, shown
             ) from error
     # Outside the except clause, where the exception would keep the tensors of the batch that did not fit.
     torch.cuda.empty_cache()
-    for half in batch.halves():
-        _halved_to_fit(run_batch, half, shown)
+    middle = len(batch.samples) // 2
+    for half in (slice(middle), slice(middle, None)):
+        inputs = {name: rows[half] for name, rows in batch.inputs.items()}
+        _halved_to_fit(run_batch, Batch(batch.samples[half], batch.lengths[half], inputs), shown)
 
 
 class EntropySums:
-    """A function that sums x ln x over the last axis, with 0 ln 0 = 0; on a CPU, all calls use the same memory."""
+    """A function from numbers [..., n] float32 to [...] float32: sums of x ln x, with 0 ln 0 = 0."""
 
     def __init__(self):
         self._memory = np.empty(0, np.float32)
 
     def __call__(self, numbers: Tensor) -> Tensor:
-        """Return the sum of x ln x over the last dimension, [...] float32; numbers: [..., n] float32, none negative."""
         if numbers.device.type != "cpu":
             return -torch.special.entr(numbers).sum(-1)
         # NumPy's logarithm takes a quarter of the time of PyTorch's, and a product with it is a sum over each row.

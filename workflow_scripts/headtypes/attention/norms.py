@@ -2,10 +2,7 @@
 
 A query gets from a key `A[s, t] v_t W_O`, with `v_t` the key's value, its bias included, and `W_O` the head's
 slice of the layer's output projection. Its length is `A[s, t] ||v_t W_O||`: a factor for each key and head, so that
-norms are read in blocks as weights are. With `W_O^T = Q R`, `||v W_O|| = ||v R^T||`, which has as many numbers as a
-value instead of as many as the model is wide.
-
-The projection of a layer, and the residual stream that its output is added to, are found by a run on a few tokens.
+norms are read in blocks as weights are.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,8 +24,6 @@ from headtypes.models.placement import device_of, weights_on_device
 class KeyLengths:
     """A function that returns the length of the vector that each token hands over through each head, `||v_t W_O||`.
 
-    `v_t` is the token's value, and `W_O` the head's slice of the layer's output projection. The function takes a
-    layer's number, from 0, and the `Layer`, and returns float32 [batch, head, key].
     Raises `InputError` if a layer does more to its head outputs than multiply them by a matrix.
     """
 
@@ -41,21 +36,14 @@ class KeyLengths:
     def lengths(
         self, number: int, heads: slice, vectors: Float[Tensor, "batch some row channel"]
     ) -> Float[Tensor, "batch some row"]:
-        """Return the lengths, float32, that vectors have after the output projection of a layer.
-
-        number: number of the layer, from 0; heads: slice of its heads; vectors: values or head outputs of these heads.
-        """
+        """Return the lengths of values or head outputs of `heads` after the output projection of layer `number`."""
         return (vectors.float() @ self._roots[number][heads].to(vectors.device)).norm(dim=-1)
 
 
 def scale_rows(
     attention: Float[Tensor, "sample head row key"], lengths: Float[Tensor, "sample head key"]
 ) -> Float[Tensor, "sample head row key"]:
-    """Return attention scaled in place, so that each row sums to one after multiplication by `lengths`.
-
-    A row whose sum is zero becomes zero.
-    lengths: length of the vector that each token hands over through each head, from `KeyLengths`.
-    """
+    """Return attention, scaled in place so that rows of attention times `lengths` sum to one; zeros stay zero."""
     # In this order, products of several heads take an eighth of the time.
     sums = torch.matmul(lengths[:, :, None], attention.transpose(-1, -2)).transpose(-1, -2)
     # Products take half the time of quotients.
@@ -69,23 +57,19 @@ def _roots(model: PreTrainedModel) -> Iterator[Float[Tensor, "head channel root"
     """
     _, heads = layers_and_heads(model)
     for number, layer in enumerate(probe_layers(model)):
-        module = _projection(model, number, layer.readers)
+        readers = [module for module in layer.readers if not isinstance(module, nn.Identity | nn.Dropout)]
+        module = readers[0] if len(readers) == 1 else None
+        if not isinstance(module, nn.Linear | Conv1D) or not module.weight.is_floating_point():
+            raise InputError(
+                f"{type(model).__name__} does more to the head outputs of layer {number + 1} than multiply them by a "
+                "matrix, so that its heads have no norms; read weights alone (clustering.of, or divided_by of the "
+                "task)."
+            )
         with weights_on_device(module):
             weight = module.weight.detach() if isinstance(module, Conv1D) else module.weight.detach().transpose(0, 1)
-            # `R^T` of `W_O^T = Q R` gives every value the length that the projection gives it.
             projection: Float[Tensor, "head width channel"] = weight.unflatten(0, (heads, -1)).double().transpose(1, 2)
             _, root = torch.linalg.qr(projection, mode="r")
             yield root.transpose(1, 2).float().contiguous()
-
-
-def _projection(model: PreTrainedModel, number: int, readers: list[nn.Module]) -> nn.Linear | Conv1D:
-    readers = [module for module in readers if not isinstance(module, nn.Identity | nn.Dropout)]
-    if len(readers) != 1 or not isinstance(readers[0], nn.Linear | Conv1D) or not readers[0].weight.is_floating_point():
-        raise InputError(
-            f"{type(model).__name__} does more to the head outputs of layer {number + 1} than multiply them by a "
-            "matrix, so that its heads have no norms; read weights alone (clustering.of, or divided_by of the task)."
-        )
-    return readers[0]
 
 
 _TOKENS = 3
@@ -93,13 +77,11 @@ _TOKENS = 3
 
 @dataclass
 class Probed:
-    """An attention layer as seen in a run of the model on a few tokens with random head outputs.
+    """An attention layer as seen in a run of the model on a few tokens with random head outputs, [1, token, channel].
 
-    outputs: random head outputs, [1, token, channels].
     before:  the modules called between the previous attention layer and this one, each with the first tensor it read.
-    readers: modules without submodules whose first tensor is the head outputs.
-    written: output of the last module of `readers`, [1, token, width]; None if no module read the head outputs.
-    after:   the first tensor that each module read, for modules called between this layer and the next attention layer.
+    readers: modules without submodules whose first tensor is the head outputs. written: output of the last of these.
+    after:   the first tensors read by modules between this layer and the next attention layer.
     """
 
     outputs: Tensor
@@ -110,10 +92,9 @@ class Probed:
 
 
 def probe_layers(model: PreTrainedModel) -> list[Probed]:
-    """Return each attention layer of a model as a `Probed`, from one run on three tokens with random head outputs.
+    """Return each attention layer of a model as seen in one run on three tokens, with random head outputs.
 
-    Random head outputs show which modules read them, since no other tensor has the same numbers by chance. The random
-    numbers are the same in each call.
+    Random head outputs show which modules read them, since no other tensor has the same numbers by chance.
     """
     layers: list[Probed] = []
     called: list[tuple[nn.Module, Tensor]] = []
@@ -155,27 +136,16 @@ def probe_layers(model: PreTrainedModel) -> list[Probed]:
     return layers
 
 
-def _share_off(dtype: torch.dtype) -> float:
-    """Return the relative error to allow for in a sum, because its terms are rounded to this precision."""
-    return max(1e-4, 2.5 * torch.finfo(dtype).eps)
-
-
 class ResidualStream:
     """The residual stream that each attention layer of a model adds its output to, while the model runs.
 
-    The stream is what a module before the layer reads, if a module after the layer reads the stream plus the layer's
-    output. In models that add attention and feed-forward layers together, both modules read the same stream.
+    Attribute `latest`: [batch, token, width] the stream, with padding, of the layer whose attention is being computed.
     Raises `InputError` if a layer's output is changed before it is added, by a norm for example.
     """
 
     def __init__(self, model: PreTrainedModel):
         self._readers = {_reader(model, number, layer) for number, layer in enumerate(probe_layers(model))}
-        self._latest: Tensor | None = None
-
-    @property
-    def latest(self) -> Float[Tensor, "batch token width"]:
-        """The residual stream that the layer whose attention is being computed adds its output to, with padding."""
-        return self._latest
+        self.latest: Tensor | None = None
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -183,22 +153,20 @@ class ResidualStream:
         try:
             yield
         finally:
-            self._latest = None
+            self.latest = None
             for hook in hooks:
                 hook.remove()
 
     def _keep(self, module: nn.Module, arguments: tuple, named: Mapping) -> None:
-        self._latest = next(argument for argument in (*arguments, *named.values()) if isinstance(argument, Tensor))
+        self.latest = next(argument for argument in (*arguments, *named.values()) if isinstance(argument, Tensor))
 
 
 def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
     """Return the module whose input is the residual stream that an attention layer adds its output to.
 
-    number: number of the layer, from 0, for the message; layer: the layer as `probe_layers` saw it.
     The module is called before the layer. Its input plus the layer's output is what a module after the layer reads; in
     models that add attention and feed-forward layers together, its input alone is. If several modules fit within
-    rounding errors, as after layers without heads, the module with the smallest error is returned, the first of equals.
-    Raises `InputError` if the layer's output is changed before it is added, or added to something else.
+    rounding errors, as after layers without heads, the first with the smallest error is returned.
     """
     written, nearest, least = layer.written, None, torch.inf
     for module, stream in layer.before:
@@ -207,7 +175,8 @@ def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
             *_, projected = (each for _, each in layer.before if each.shape == stream.shape)
             is_projected = torch.equal(projected, stream)
             sums = stream + written
-            close = _share_off(sums.dtype)
+            # Each term is rounded to this precision.
+            close = max(1e-4, 2.5 * torch.finfo(sums.dtype).eps)
             near = close * sums.abs().max().item()
             for read in (output.reshape(sums.shape) for output in layer.after if output.numel() == sums.numel()):
                 beside = not is_projected and torch.equal(read, stream)

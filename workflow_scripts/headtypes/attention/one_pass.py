@@ -1,8 +1,7 @@
 """One pass of a model over encoded samples, with any number of readers of its attention.
 
 A *reducer* reads the attention of every head while the model runs: each layer's attention is handed to it in blocks
-of query rows, without padding, and is never stored. Several reducers share one forward pass. A reducer of the entropy
-of each head's attention, for example, is
+of query rows, without padding, and is never stored. A reducer of the entropy of each head's attention, for example, is
 
     class Entropy(PerSample):
         def add(self, block):
@@ -10,8 +9,6 @@ of each head's attention, for example, is
             self.values[block.group.samples, block.layer] += entropy.sum(-1) / block.group.length
 
     (entropy,) = read_attention(model, encoded, [Entropy()], batch_tokens=4096, what="entropy")
-
-`ModelOnTask` does the same with a model that the workflow has fetched.
 """
 
 from collections.abc import Sequence
@@ -49,10 +46,7 @@ def read_attention(
 ) -> list[Any]:
     """Return the result of each reducer, from one forward pass for each batch of encoded samples.
 
-    model: on any device, in evaluation mode, however it was loaded.
-    reducers: objects that read the attention and each keep a result (`reducers.Reducer`).
-    batch_tokens: most tokens of a batch, with padding; what: name of the work, for messages; bar: progress bar that
-        several passes share.
+    batch_tokens: most tokens of a batch, with padding. what: name of the work. bar: progress bar of several passes.
     Raises `InputError` if the model's heads cannot be read, or a result is not finite.
     """
     about = Pass(len(encoded.lengths), *layers_and_heads(model), model.dtype)
@@ -77,11 +71,7 @@ def read_attention(
 
 
 class AttentionReader:
-    """A hook that hands the attention of each layer on one batch to reducers, and leaves the model as it is.
-
-    lengths: the model's `KeyLengths`, needed if a reducer reads norms or the stream.
-    stream: the model's residual stream, needed if a reducer reads the stream.
-    """
+    """A hook that hands the attention of each layer on one batch to reducers, and leaves the model as it is."""
 
     def __init__(
         self,
@@ -114,10 +104,9 @@ class AttentionReader:
         return outputs
 
     def finish(self, what: str) -> None:
-        """Let each reducer keep its numbers of the batch, after the forward pass.
+        """Let each reducer keep its numbers of the batch; what: name of the work, for messages.
 
-        what: name of the work, for messages. Raises `InputError` if a reducer's `right` is false for a number, such as
-            NaN.
+        Raises `InputError` if a reducer's `right` is false for a number, such as NaN.
         """
         for reducer in self._reducers:
             check_heads(reducer.right(), what, reducer.fault)
@@ -150,16 +139,8 @@ class AttentionReader:
 class ModelOnTask:
     """A fetched model that reads samples of a task; the model is loaded when it is first needed.
 
-        run = ModelOnTask(record, task="squad", precision="float32", batch_tokens=4096)
-        encoded = run.encode(samples, kind="question_answering")
-        (entropy,) = run.read(encoded, Entropy())
-
-    record: record of the fetched model; task: name of the task; precision: float32, bfloat16 or float16, of the forward
-        pass.
-    batch_tokens: most tokens of a batch, with padding; by default each sample is a batch.
-    max_seq_length: most tokens of a sample, besides the model's own limit.
-    head: model head, a key of `loading.HEADS`; None for the model without a model head.
-
+    batch_tokens: most tokens of a batch, with padding. max_seq_length: most tokens of a sample, besides the model's own
+    limit. head: model head, a key of `loading.HEADS`; None for the model without a model head.
     Attributes: what, names of model and task for messages; longest, most tokens of a sample, longer samples being cut.
     """
 
@@ -190,23 +171,15 @@ class ModelOnTask:
         return encode_samples(samples, self.tokenizer, kind, self.longest)
 
     def read(self, encoded: Encoded, *reducers: Reducer, batch_tokens: int | None = None) -> list[Any]:
-        """Return the result of each reducer, from one pass over the samples.
-
-        batch_tokens: most tokens of a batch, with padding; by default those of the instance.
-        Raises `InputError` if the model's heads cannot be read, or a result is not finite.
-        """
-        batch_tokens = batch_tokens or self.batch_tokens
-        return read_attention(self.model, encoded, reducers, batch_tokens=batch_tokens, what=self.what)
+        """Return the result of each reducer, from one pass over the samples (`read_attention`)."""
+        how = {"batch_tokens": batch_tokens or self.batch_tokens, "what": self.what}
+        return read_attention(self.model, encoded, reducers, **how)
 
 
 def read_samples(
     run: ModelOnTask, samples: list[Sample], kind: str, measurements: Sequence[Measurement], norms: bool = False
 ) -> list[Any]:
-    """Return the result of each measurement on the samples, from one pass of the model.
-
-    run: the model on the samples' task; kind: kind of task, as in `encoding.encode_samples`.
-    measurements: what each of several analyses needs from the pass; norms: whether norms are read as well as weights.
-    """
+    """Return the result of each measurement on samples, from one pass; norms: whether norms are read as well."""
     encoded = run.encode(samples, kind)
     reducers = [list(each.reducers(run, encoded, norms)) for each in measurements]
     together = list(chain.from_iterable(reducers))

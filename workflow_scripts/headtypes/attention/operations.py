@@ -51,16 +51,13 @@ class Reading:
 class Operation:
     """An operation that a condition applies to heads, such as `zero` or `temperature 2`.
 
-    name:     name in the configuration; a number may follow the name.
     table:    number of the table of Guan et al. 2020 that has conditions with this operation.
     change:   function from an `ablate.AblatedHeads`, and the text of the number if there is one, to the new outputs of
-        the heads; None if heads stay as they are.
+        the heads, or one output for all of its queries; None if heads stay as they are.
     number, takes: what may follow the name, as a regular expression and in words.
     draws:    whether the number is the seed of random draws.
     readings: fields of `Reading` that can change the operation's result.
-    needs_head_outputs: whether the operation needs mean head outputs of the model on the task
-        (`AblatedHeads.mean_outputs`).
-    needs_sentences: whether the operation needs to know where sentences and special tokens are.
+    needs_head_outputs, needs_sentences: whether it needs mean head outputs, or where sentences and special tokens are.
     """
 
     name: str
@@ -74,34 +71,26 @@ class Operation:
     needs_sentences: bool = False
 
 
-# Each of these functions returns the outputs of an `ablate.AblatedHeads`, or one output for all of its queries.
-
-
 def _uniform(heads) -> "Tensor":
-    """Return the outputs of uniform attention, A[s, t] = 1 / L: the mean of the values of the L real tokens.
+    """Return the mean of the values of all L tokens that a query may look at: uniform attention, A[s, t] = 1 / L.
 
-    In causal and local layers the mean is over the tokens that the query may look at. With `uniform_over_padding`, the
-    mean is over all tokens of the sample, padding included.
-    heads: an `ablate.AblatedHeads`. If all queries have the same output, the result has one query.
+    With `uniform_over_padding`, the mean is over all tokens of the sample, padding included.
     """
     if heads.layer.mask is None or heads.ablation.reading.uniform_over_padding:
         return heads.layer.value.mean(2, keepdim=True)
     return heads.layer.uniform().head_outputs()
 
 
-def _temperature(heads, number: str) -> "Tensor":
-    return heads.layer.at_temperature(float(number)).head_outputs()
-
-
 def _resample(heads, number: str = "0") -> "Tensor":
-    outputs = heads.layer.head_outputs()
-    return outputs.gather(2, heads.drawn(int(number))[..., None].expand_as(outputs))
+    outputs, layer = heads.layer.head_outputs(), heads.all_heads
+    drawn = heads.pairs.drawn(layer.mask, seed=int(number), layer=heads.layer_number, heads=layer.query.shape[1])
+    return outputs.gather(2, drawn[..., heads.head_numbers].transpose(1, 2)[..., None].expand_as(outputs))
 
 
 def _drop(heads, pairs: Literal["intra", "inter"]) -> "Tensor":
     outputs = heads.layer.zero_outputs()
     for block, layer, rows, attention in heads.blocks():
-        attention *= heads.left(pairs, rows).to(attention.dtype)
+        attention *= heads.ablation.pairs_left(heads.pairs, pairs, rows.start, rows.stop).to(attention.dtype)
         if heads.ablation.reading.renormalise:
             attention = layer.renormalised(attention, rows)
         outputs[block] = attention @ layer.value
@@ -120,7 +109,11 @@ OPERATIONS = {
         Operation("uniform", 2, _uniform, readings=("uniform_over_padding",)),
         Operation("mean", 2, lambda heads: heads.mean_outputs, needs_head_outputs=True),
         Operation(
-            "temperature", 2, _temperature, _ABOVE_0, "a number above 0 of at most six decimals, as in temperature 2"
+            "temperature",
+            2,
+            lambda heads, number: heads.layer.at_temperature(float(number)).head_outputs(),
+            _ABOVE_0,
+            "a number above 0 of at most six decimals, as in temperature 2",
         ),
         Operation(
             "resample",
@@ -138,11 +131,7 @@ OPERATIONS = {
 
 
 def operation_of(text: str | Callable) -> Operation:
-    """Return the operation that a text names, such as `zero` or `temperature 2`.
-
-    text: name and number of an operation, or a user's function that changes attention (`ablate.AblatedHeads.changed`).
-    Raises `InputError` if there is no such operation, or its number is not allowed.
-    """
+    """Return the operation that a text such as `temperature 2` names; raise `InputError` if there is none."""
     if callable(text):
         return Operation("own", 2, lambda heads: heads.changed(text))
     name, _, number = text.partition(" ")
@@ -161,7 +150,7 @@ def seeded(text: str, seed: int) -> str:
 
 
 def reading_matters(operations: Iterable[str]) -> tuple[str, ...]:
-    """Return the fields of `Reading` that can change the result of any of these operations, in the order of fields."""
+    """Return the fields of `Reading`, in order, that can change the result of any of these operations."""
     matter = {name for operation in operations for name in operation_of(operation).readings}
     return tuple(field.name for field in fields(Reading) if field.name in matter)
 
@@ -171,7 +160,7 @@ def need_head_outputs(operations: Iterable[str]) -> bool:
 
 
 def table_of(operations: Iterable[str]) -> int:
-    """Return 3 if an operation is of table 3 of Guan et al. 2020, else 2, the table of all other operations."""
+    """Return 3 if an operation is of table 3 of Guan et al. 2020, else 2."""
     return max((operation_of(operation).table for operation in operations), default=2)
 
 
@@ -184,11 +173,9 @@ def head_of(target: str) -> tuple[int, int] | None:
 def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], where: str) -> "np.ndarray":
     """Return the operation on each head: [layer, head] text, `keep` for a head without an operation.
 
-    types:      type of each head, [layer, head].
-    operations: {target: operation}; a target is a type, or a head written `layer-head`. The operation on a single head
-        replaces the operation on the head's type.
-    where:      place of the operations in the config, for messages.
-    Raises `InputError` if the model has no head of a target.
+    types: type of each head, [layer, head]. where: place of the operations in the config, for messages.
+    operations: {target: operation}; a target is a type, or a head written `layer-head`, whose operation goes before
+        that of its type.
     """
     by_head = types.copy()
     by_head[...] = "keep"

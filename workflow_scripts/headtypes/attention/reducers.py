@@ -1,7 +1,6 @@
 """Reducers: what reads the attention of a model while it runs, block by block.
 
-This module loads neither NumPy nor PyTorch, so that the file of an analysis can be planned with, and read where no
-model runs.
+This module loads neither NumPy nor PyTorch, since plans load the files of analyses.
 """
 
 from __future__ import annotations
@@ -25,10 +24,7 @@ Of = Literal["weights", "norms"]
 
 @dataclass(frozen=True)
 class Pass:
-    """The size of one pass of a model over samples, and the model's precision.
-
-    samples: number of samples; layers: number of layers; heads: number of heads of a layer.
-    """
+    """The size of one pass of a model over samples: numbers of samples, of layers and of the heads of a layer."""
 
     samples: int
     layers: int
@@ -42,17 +38,15 @@ class Block:
 
     layer:   number of the layer, from 0.
     group:   the samples: `group.samples` is their slice of the batch, `group.length` the number of tokens of each.
-    heads:   slice of the layer's heads: all heads, or a single one (`hook.Group.blocks_of_heads`).
-    rows:    slice of the query rows.
-    memory:  attention in the model's precision, [sample, head, row, key], on a GPU with zeros behind the block's rows
-        and keys (`hook.Scratch`); None if no reducer of the pass reads attention. Later blocks reuse this memory and
-        other reducers read it, so a reducer must neither keep nor change `memory` and `attention`.
+    heads, rows: slices of the layer's heads (all, or a single one) and of the query rows.
+    memory:  attention in the model's precision, on a GPU with zeros behind the block's rows and keys; None if no
+        reducer of the pass reads attention. Later blocks reuse this memory and other reducers read it, so a reducer
+        must neither keep nor change `memory` and `attention`.
     outputs: head outputs, attention times values, in the model's precision.
     mask:    true where the model lets a query see a key; None if every query sees all of its sample.
     lengths: for a reducer of norms, the length of the vector that each token hands over (`norms.KeyLengths`).
     to_none: the share that each row gives to no token, in a layer with a sink (`hook.Layer`); None in other layers.
-    stream:  for a reducer of the stream, the residual stream that the layer's output is added to: all rows, in the
-        model's precision.
+    stream:  for a reducer of the stream, the residual stream that the layer's output is added to.
     written: for a reducer of the stream, the length of the vector that each head adds to each token, float32.
     """
 
@@ -70,7 +64,7 @@ class Block:
 
     @cached_property
     def attention(self) -> Float[Tensor, "sample head row key"] | None:
-        """Attention in float32, whose rows sum to one together with `to_none`; None if no reducer reads attention.
+        """Attention in float32, whose rows sum to one together with `to_none`.
 
         For a reducer of norms, rows sum to one after multiplication by `lengths`.
         """
@@ -99,12 +93,9 @@ class Reducer(Protocol):
     only after `finish`. Blocks come layer by layer, then group by group, then head by head if heads are read on their
     own, then row by row.
 
-    reads_attention: false for a reducer of head outputs alone. A pass computes attention if some reducer reads
-        attention.
-    by_head: true for a reducer that can read one head after another (`Block.heads`), which is faster for long samples.
+    reads_attention, reads_stream: whether blocks have attention, and the residual stream.
+    by_head: true for a reducer that can read one head after another, which is faster for long samples.
     of: whether the reducer reads the weights of attention, or each token's share of the norms (`attention.norms`).
-    reads_stream: whether the reducer reads the residual stream and what heads write into the stream (`Block.stream`,
-        `Block.written`).
     fault: message about a head `{}` that has a number for which `right` is false.
     """
 
@@ -122,10 +113,7 @@ class Reducer(Protocol):
     def add(self, block: Block) -> None: ...
 
     def right(self) -> Bool[Tensor, "sample layer head ..."]:
-        """Return false for each number of the batch that cannot be right, such as NaN, and true for all others.
-
-        The pass fails if one of the returned values is false.
-        """
+        """Return false for each number of the batch that cannot be right, such as NaN; the pass then fails."""
 
     def finish(self) -> None:
         """Keep the numbers of the batch for the result, after its forward pass."""
@@ -137,8 +125,7 @@ class PerSample(Reducer):
     """A reducer whose result is some numbers of each head on each sample, [sample, layer, head, *columns] float32.
 
     columns: shape of the numbers of one head on one sample; none for a single number.
-    Attribute `values`: the numbers on the current batch's samples, [sample, layer, head, *columns]. The numbers are
-    zero at first, and `add` of a subclass has to fill the attribute.
+    Attribute `values`: the numbers on the current batch's samples; zero at first, and filled by a subclass's `add`.
     """
 
     def __init__(self, *columns: int):
@@ -167,10 +154,7 @@ class PerSample(Reducer):
 
 
 class ListPerSample(Reducer):
-    """A reducer whose result is a list with one object for each sample.
-
-    `of_batch`, a method that subclasses define, returns the objects of a batch's samples.
-    """
+    """A reducer whose result is a list with an object for each sample; `of_batch` returns those of a batch."""
 
     def begin(self, about: Pass) -> None:
         self.about = about
@@ -194,10 +178,8 @@ class ListPerSample(Reducer):
 class Measurement:
     """Two functions by which one analysis takes part in a pass that several analyses share (`one_pass.read_samples`).
 
-    reducers: function (run, encoded, norms) -> the reducers that the analysis needs; empty if the analysis cannot read
-        the model.
-    result:   function (run, samples, encoded, results of these reducers) -> the result of the analysis.
-    run is a `one_pass.ModelOnTask`, encoded the encoded samples, norms whether norms are read as well as weights.
+    reducers: (`ModelOnTask`, `Encoded`, whether norms are read, too) -> reducers; none if the model cannot be read.
+    result:   (`ModelOnTask`, samples, `Encoded`, results of these reducers) -> the result of the analysis.
     """
 
     reducers: Callable[..., Sequence[Reducer]]

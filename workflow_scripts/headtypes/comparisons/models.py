@@ -28,9 +28,7 @@ HEADS = ("model", "other", "layer", "head", "type", "other_type", "same_cluster"
 class ModelPair(NamedTuple):
     """Two models, each on one of its tasks.
 
-    relation: the relation of `other` to `model`, if the two have the same heads: `parent` or `ancestor`, from which
-        `model` was fine-tuned in one step or several, or `same model` on another task. Empty for models that share no
-        heads.
+    relation: `parent` or `ancestor` if `model` was fine-tuned from `other`, `same model` on another task, else empty.
     """
 
     model: str
@@ -39,11 +37,7 @@ class ModelPair(NamedTuple):
 
 
 def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
-    """Return a `ModelPair` for any two models on their tasks.
-
-    parents: by the name of a model on a task, the name of its parent on that task, or None.
-    models: by the name of a model on a task, the model.
-    """
+    """Return each pair of models; parents, models: its parent and its model by the name of a model on a task."""
     pairs = []
     for first, second in combinations(parents, 2):
         if second in _line(first, parents):
@@ -59,27 +53,30 @@ def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> 
 def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """Return one row for each pair of models, with the columns `PAIRS`: how alike the types of their heads are.
 
-    partitions: by the name of a model on a task.
-
-    The columns are, in percent but for the last three,
-    - same_shares: heads that could keep their type if the model had as many heads of each type as the other model has;
-    - same_layers: heads that could keep their type if the model had as many heads of each type at every depth, too;
-    - same_type, same_cluster: heads with the same type in both models, and heads in matched clusters; NaN without a
-      relation;
+    partitions: by the name of a model on a task. The columns are, in percent but for the last three,
+    - same_shares, same_layers: heads that could keep their type if the model had as many heads of each type as the
+      other model has, in all or at every depth (a layer's place between the first and the last layer);
+    - same_type, same_cluster: heads with the same type, and heads in matched clusters; NaN without a relation;
     - adjusted_rand: adjusted Rand index of the two partitions, 1 for equal ones; NaN without a relation;
     - doubtful, other_doubtful: types whose name is doubtful in the model and in the other model.
-    The depth of a layer is its place between the first and the last layer, so models of different numbers of layers
-    compare. Always same_shares >= same_layers >= same_type. Raises `InputError` if related models differ in layers or
-    heads.
     """
-    return pd.DataFrame([_of_pair(pair, *_both(pair, partitions)) for pair in pairs], columns=list(PAIRS))
+    rows = []
+    for pair in pairs:
+        model, other = partitions[pair.model], partitions[pair.other]
+        _, ours, theirs = _by_depth(model, other)
+        row = {
+            **pair._asdict(),
+            "same_shares": _overlap(ours.sum(axis=1), theirs.sum(axis=1)),
+            "same_layers": _overlap(ours, theirs),
+            "doubtful": ", ".join(model.doubtful),
+            "other_doubtful": ", ".join(other.doubtful),
+        }
+        rows.append(row | (compare_partitions(model, other) if pair.relation else {}))
+    return pd.DataFrame(rows, columns=list(PAIRS))
 
 
 def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `pairs_table` that compare a model with its parent, with the columns on single heads.
-
-    The columns are model, parent, same_type, same_cluster and adjusted_rand.
-    """
+    """Return the rows of `pairs_table` on a model and its parent: model, parent and the columns on single heads."""
     parents = pairs[pairs["relation"] == "parent"].rename(columns={"other": "parent"})
     return parents[["model", "parent", "same_type", "same_cluster", "adjusted_rand"]]
 
@@ -87,19 +84,15 @@ def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
 def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """Return one row, with the columns `TYPES`, for each pair of models and each type that either model has.
 
-    partitions: by the name of a model on a task.
-
-    Columns that begin with `other_` are about the other model.
-    - heads, share: number of heads of the type, and percent of all heads;
-    - difference: share in the model less share in the other model, in points;
+    Columns with `other_` are about the other model.
+    - heads, share: number of heads of the type, and percent of all heads; difference: of both shares, in points;
     - same_layers: percent of the type's heads that lie at the same depth, NaN if a model has no head of the type;
-    - near, special, far: mean shares of attention of the type's heads, which tell whether the name means the same in
-      both;
+    - near, special, far: mean shares of attention of the type's heads, which tell whether the name means the same;
     - doubtful: whether the name of the type is doubtful.
     """
     rows = []
     for pair in pairs:
-        both = _both(pair, partitions)
+        both = partitions[pair.model], partitions[pair.other]
         names, ours, theirs = _by_depth(*both)
         for index, name in enumerate(names):
             row = {"model": pair.model, "other": pair.other, "type": name}
@@ -117,16 +110,14 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
 
 def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """Return one row, with the columns `HEADS`, for each head of each pair of models that have the same heads.
+    """Return one row, with the columns `HEADS`, for each head (from 0) of each pair of models that have the same heads.
 
-    Layers and heads are counted from 0. The columns `doubtful` and `other_doubtful` tell whether the name of the head's
-    type is doubtful in the model and in the other model. Raises `InputError` if related models differ in layers or
-    heads.
+    `doubtful` and `other_doubtful` tell whether the name of the head's type is doubtful in the model and in the other.
     """
     tables = []
     for pair in pairs:
         if pair.relation:
-            model, other = _both(pair, partitions)
+            model, other = partitions[pair.model], partitions[pair.other]
             kept = matched_clusters(model, other)
             table = model.table[["layer", "head", "type", "doubtful"]].assign(
                 model=pair.model,
@@ -150,27 +141,10 @@ def _line(name: str, parents: Mapping[str, str | None]) -> list[str]:
     return line
 
 
-def _both(pair: ModelPair, partitions: Mapping[str, Partition]) -> tuple[Partition, Partition]:
-    return partitions[pair.model], partitions[pair.other]
-
-
-def _of_pair(pair: ModelPair, model: Partition, other: Partition) -> dict:
-    _, ours, theirs = _by_depth(model, other)
-    row = {
-        **pair._asdict(),
-        "same_shares": _overlap(ours.sum(axis=1), theirs.sum(axis=1)),
-        "same_layers": _overlap(ours, theirs),
-        "doubtful": ", ".join(model.doubtful),
-        "other_doubtful": ", ".join(other.doubtful),
-    }
-    return row | (compare_partitions(model, other) if pair.relation else {})
-
-
 def _by_depth(model: Partition, other: Partition) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
     """Return the types of both models, and for each model the share of its heads, [type, cell].
 
-    Depth is divided into cells so that every layer of either model covers a whole number of cells. The heads of a layer
-    are spread evenly over its cells.
+    Cells divide the depth so that every layer of either model covers a whole number of cells.
     """
     names, cells = order_types([*model.types, *other.types]), lcm(model.shape[0], other.shape[0])
     shares = []
@@ -186,11 +160,7 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
-    """Return the percent of heads that keep their parent's cluster if types are permuted in each layer, [permutation].
-
-    Clusters are matched anew for each permutation, as by `clustering.match_clusters`. Raises `InputError` if the models
-    differ in layers or heads.
-    """
+    """Return the percent of heads that keep their parent's cluster if types are permuted in layers, [permutation]."""
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
     ours, theirs = (
@@ -207,15 +177,9 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
 
 
 def type_layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
-    """Return one row for each layer of each model, with the number of heads of each type.
+    """Return one row for each layer (from 0) of each model, with the number of heads of each type, heads_{type}.
 
-    partitions: by model, all made by one way of clustering.
-    parents: by model, the checkpoint from which the model was fine-tuned, or None.
-
-    The columns are
-    - model, and layer, from 0;
-    - heads_{type}: number of the layer's heads of the type;
-    - same_cluster: percent of the layer's heads that keep the parent's cluster, NaN if no parent has a partition.
+    same_cluster: percent of the layer's heads that keep the cluster of the model's parent, NaN if there is none.
     """
     names = order_types(name for partition in partitions.values() for name in partition.types)
     tables = []
@@ -250,10 +214,7 @@ _COLUMNS = [
 
 
 def compared_table(pairs: pd.DataFrame, clustering: str) -> Table:
-    """Return the comparison of models as pages show it, models that have the same heads first.
-
-    pairs: the result of `pairs_table`. clustering: name of the way of clustering, for the title.
-    """
+    """Return the result of `pairs_table` as pages show it, models that have the same heads first."""
     ordered = pairs.sort_values("relation", key=lambda relations: relations == "", kind="stable").head(_PAIRS)
     texts = {"doubtful": "{}", "other_doubtful": "beside: {}"}
     doubts = [

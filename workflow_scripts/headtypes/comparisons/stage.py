@@ -1,5 +1,7 @@
 """Types of heads beside every analysis of their model."""
 
+from dataclasses import replace
+
 from headtypes.core.stage import Plan, Result, stage
 
 
@@ -7,9 +9,8 @@ from headtypes.core.stage import Plan, Result, stage
 def compare_types(plan: Plan, model: str, partition: str) -> dict:
     """Return the spec of the comparison of types with random heads.
 
-    left_out: {name of a condition that leaves out one type: {type, operation, task}}.
-    tested: the analyses in which types are tested.
-    seed: seed of the draws of random heads.
+    left_out: {condition that leaves out one type: its type, operation and task}. tested: analyses in which types are
+    tested.
     """
     left_out = {
         ablation.name: {"type": type_, "operation": operation, "task": ablation.task}
@@ -32,14 +33,9 @@ TABLE = Result(
     "value and `tests: types` names the analysis; `overlap` of the random heads with the type); `heads` of the "
     "type, `doubtful` names ([method](../understand/method.md#types-beside-random-heads))",
 )
-RESULTS = (
+FIGURE = replace(
     TABLE,
-    Result(
-        "results/compared_types/{model}/{partition}.{pdf,png}",
-        "compare_types",
-        "every type in every analysis, beside random heads",
-        of=lambda plan: plan.compared_types,
-        section="To read first",
-        content="this table as a figure, and the types on the projection of Clark's Figure 6",
-    ),
+    path="results/compared_types/{model}/{partition}.{pdf,png}",
+    content="this table as a figure, and the types on the projection of Clark's Figure 6",
 )
+RESULTS = (TABLE, FIGURE)

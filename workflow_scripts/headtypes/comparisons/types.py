@@ -30,10 +30,9 @@ class Place(NamedTuple):
     """The place of a type's value among the values of random heads; NaN without random values.
 
     random, random_low, random_high: mean of the random values, and their 2.5 and 97.5 % quantiles.
-    rank: rank of the type's value among all values, from the largest; random values that equal the type's value come
-        before.
-    p: two-sided p of the permutation test, at most 1. The value is twice the smaller of two shares of all values, the
-        type's value included: the share of values at least as large, and the share of values at least as small.
+    rank: from the largest of all values; random values that equal the type's value come before.
+    p: two-sided p of the permutation test: twice the smaller of two shares of all values, the type's value included,
+        those at least as large and those at least as small; at most 1.
     draws: number of random values.
     """
 
@@ -48,11 +47,7 @@ class Place(NamedTuple):
 def draw_heads(
     own: Bool[np.ndarray, "layer head"], draws: int, seed: int
 ) -> Iterator[Bool[np.ndarray, "draw layer*head"]]:
-    """Yield blocks of random sets of heads that have as many heads in each layer as a type, [draw, layer * head].
-
-    own: whether each head is of the type.
-    draws: number of sets in all blocks.
-    """
+    """Yield blocks of `draws` random sets of heads; each set has as many heads in each layer as a type (`own`)."""
     rng, rows = np.random.default_rng(seed), max(1, _BLOCK // own.size)
     for start in range(0, draws, rows):
         keys = rng.random((min(rows, draws - start), *own.shape))
@@ -90,15 +85,7 @@ _HIDDEN = ("smallest", "largest")
 
 
 class LeftOut(NamedTuple):
-    """Answers of a model without the heads of one type, and without as many random heads of the same layers.
-
-    type: name of the type.
-    operation: the operation on the type's heads.
-    task: the task whose inputs are answered.
-    controls: scores of each draw of random heads and each question (`evaluation.evaluate_controls`).
-    scores: scores of each question without the type.
-    baseline: scores of each question with all heads.
-    """
+    """A model's scores of questions without a type's heads, without random heads (`controls`) and with all heads."""
 
     type: str
     operation: str
@@ -119,23 +106,20 @@ def compare_types(
 ) -> pd.DataFrame:
     """Return the values of each type in each analysis, with values of as many random heads of the same layers.
 
-    measures: numbers of a set of heads, each with a function that computes the number from the set.
     left_out: conditions that leave out one type each and have random controls.
     tested: the analyses in which types are tested; types are described in all other analyses.
-    seed: seed of the draws; the random heads of a type are the same in all analyses.
-    draws: the least number of random sets; there are more if even the smallest p of so few
-        draws would not be significant after the correction.
+    draws: the least number of random sets, drawn by the seed; there are more if even the smallest p of so few draws
+        would not be significant after the correction.
 
-    The table has one row for each type and number, with the columns
+    Each type and number has a row, with the columns
     - type, doubtful (whether the type's name is doubtful), heads (number of heads);
-    - analysis (its name in the registry), task, quantity, statistic (how the values of the heads become one);
+    - analysis, task, quantity, statistic (how the values of the heads become one);
     - value; low, high: its interval over samples or questions, empty without samples or with too few;
     - random, random_low, random_high, rank, p, draws: the fields of `Place`; p_holm: p corrected by Holm's procedure;
     - overlap: mean share of the random heads that are of the type themselves.
-    Both p and p_holm are known for the rows of tested analyses that the figure of this table shows (all but minima and
-    maxima), and empty elsewhere. Rows from
-    `left_out` have neither p nor rank. Shares of attention are 0 to 1, entropies and divergences in nats, accuracies
-    and drops in percent or points, rises of a loss in nats per token.
+    Both p and p_holm are empty where the figure of this table does not show a row (minima and maxima), and in analyses
+    that are not tested; rows from `left_out` have neither p nor rank. Shares of attention are 0 to 1, entropies and
+    divergences in nats, accuracies and drops in percent or points, rises of a loss in nats per token.
     """
     compared = len(partition.types) * sum(measure.statistic not in _HIDDEN for measure in measures)
     draws = max(draws, _DRAWS_EACH * compared)
@@ -148,7 +132,7 @@ def compare_types(
         beside = _beside(asked, values, own, draw_heads(own, draws, derive_seed(seed, "random_heads", name)))
         for measure, value, place in zip(asked, values, beside, strict=True):
             low, high = (np.nan, np.nan) if measure.interval is None else measure.interval(own.ravel())
-            rows.append(about | _row(measure[:4], value, low, high) | place)
+            rows.append(about | _row(*measure[:4], value, low, high) | place)
         for cost in left_out:
             if cost.type == name:
                 share = float(cost.controls.groupby("draw")["overlap"].first().mean())
@@ -161,12 +145,7 @@ def compare_types(
 
 
 def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the table that the figure shows.
-
-    table: the result of `compare_types`.
-    Rows on the smallest and the largest value of a type's heads are left out. Rows that repeat other rows are left out,
-    too, as relations of Universal Dependencies repeat Stanford's.
-    """
+    """Return the rows of the table of `compare_types` but minima, maxima and rows that say the same as others."""
     of_relations = table["analysis"] == "relations"
     derived = of_relations & table["quantity"].str.endswith("(stanford)")
     left_out = of_relations & ~derived & table["task"].isin(table.loc[derived, "task"])
@@ -182,12 +161,6 @@ read_compared_types = table_reader("holds no types beside random heads", COLUMNS
 def _beside(
     measures: Sequence[Measure], values: Sequence[float], own: np.ndarray, drawn: Iterable[np.ndarray]
 ) -> list[dict]:
-    """Return, for each measure, the fields of `Place`, and `overlap`: mean share of drawn heads that are of the type.
-
-    values: the type's value of each measure.
-    own: whether each head is of the type.
-    drawn: blocks of `draw_heads`.
-    """
     of_blocks, overlaps = [], []
     for sets in drawn:
         of_blocks.append([measure.values(sets) for measure in measures])
@@ -199,24 +172,23 @@ def _beside(
     ]
 
 
-def _row(names: Sequence[str], value: float, low: float, high: float) -> dict:
-    named = dict(zip(("analysis", "task", "quantity", "statistic"), names, strict=True))
-    return named | {"value": value, "low": low, "high": high}
+def _row(*row: Any) -> dict:
+    return dict(zip(("analysis", "task", "quantity", "statistic", "value", "low", "high"), row, strict=True))
 
 
 def _cost_rows(cost: LeftOut) -> Iterator[dict]:
     """Yield a row for each metric: the drop when the type is left out, and its place among those of random heads.
 
-    Both drops are over the questions on which random heads were left out. The rows have no p, since the sets of random
-    heads are few and have most heads in common with the type.
+    The rows have no p, since the sets of random heads are few and have most heads in common with the type.
     """
     metrics, lost, own_lost, sizes = lost_answers(cost.controls, cost.scores, cost.baseline)
     for metric, of_draws, of_own in zip(metrics, lost, own_lost, strict=True):
         low, high = mean_intervals(of_own, sizes=sizes, reach=metric.reach)
-        place = place_among(float(mean_over(of_own, sizes)), mean_over(of_draws, sizes))
-        names = ("ablation", cost.task, f"{metric.change} of {metric.name}", cost.operation)
-        described = place._replace(rank=None, p=np.nan)._asdict()
-        yield _row(names, float(mean_over(of_own, sizes)), float(low), float(high)) | described
+        value = float(mean_over(of_own, sizes))
+        row = _row(
+            "ablation", cost.task, f"{metric.change} of {metric.name}", cost.operation, value, float(low), float(high)
+        )
+        yield row | place_among(value, mean_over(of_draws, sizes))._replace(rank=None, p=np.nan)._asdict()
 
 
 def compare_files(
@@ -227,12 +199,10 @@ def compare_files(
     tested: Collection[str],
     seed: int,
 ) -> pd.DataFrame:
-    """Return the result of `compare_types`, from files. Raises `InputError` that names a damaged file.
+    """Return the result of `compare_types`, from files {analysis: {task: path}}, in the order of the rows.
 
-    files: {analysis: {task: path}}, in the order of the rows.
     left_out: for each condition, its type, operation and task, and three paths: scores with random heads left out,
         scores with the type left out, and scores of the baseline.
-    tested: the analyses in which types are tested. seed: seed of the draws of random heads.
     """
     types = {name: (partition.type_of == name).ravel() for name in partition.types}
     measures = []
@@ -252,58 +222,46 @@ _ROW, _NAMES, _GAP, _GROUP, _HEAD, _LEGEND, _PROJECTION, _TITLE = 0.145, 1.25, 0
 # The width of a cell below which a number would not fit.
 _NARROW = 0.25
 # Orange where a type has more than random heads of the same layers, blue where it has less; the darker the surer.
-_SHADES = {(1, 2): "#D98032", (1, 1): "#F3C999", (0, 0): "#F2F2F2", (-1, 1): "#A9CBE6", (-1, 2): "#4A90C4"}
-_LEGENDS = {
-    (-1, 2): "less, corrected p < .05",
-    (-1, 1): "less, p < .01",
-    (1, 2): "more, corrected p < .05",
-    (1, 1): "more, p < .01",
-    (0, 0): "neither",
+_SHADES = {
+    (-1, 2): ("#4A90C4", "less, corrected p < .05"),
+    (-1, 1): ("#A9CBE6", "less, p < .01"),
+    (1, 2): ("#D98032", "more, corrected p < .05"),
+    (1, 1): ("#F3C999", "more, p < .01"),
+    (0, 0): ("#F2F2F2", "neither"),
 }
 # The p-value below which a comparison is shaded by itself.
 _SINGLE = 0.01
 _TITLE_OF_LOSS = "rise of the loss without the heads (nats)"
 
 
-class _Line(NamedTuple):
-    name: str
-    cells: Mapping[str, pd.Series]
-
-
 class _Group(NamedTuple):
-    analysis: str
-    task: str
-    lines: list[_Line]
+    title: str
+    of_language: bool
+    # The name of each line, and by type the rows of its cells.
+    lines: list[tuple[str, Mapping[str, pd.Series]]]
 
     @property
-    def title(self) -> str:
-        of_loss = self.analysis == "ablation" and all(line.name.endswith("rise of loss") for line in self.lines)
-        return _TITLE_OF_LOSS if of_loss else analysis_named(self.analysis).title
-
-    @property
-    def of_language(self) -> bool:
-        return analysis_named(self.analysis).of_language
+    def height(self) -> float:
+        return _GROUP + _ROW * len(self.lines)
 
 
 @styled
 def compared_types_figure(table: pd.DataFrame, partition: Partition, projections: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw a cell for every type and analysis, shaded by the place of the type's value among random heads.
-
-    table: the result of `compare_types`.
-    projections: by task, places of heads in two dimensions (`divergence.projection.project_heads`).
-    """
-    groups = [
-        _Group(analysis, task, lines)
-        for (analysis, task), rows in shown_rows(table).groupby(["analysis", "task"], sort=False)
-        if (lines := list(_lines(analysis, rows, partition)))
-    ]
+    """Draw a cell for each type and number of the table of `compare_types`; below, heads in two dimensions by task."""
+    groups = []
+    for (name, task), rows in shown_rows(table).groupby(["analysis", "task"], sort=False):
+        if lines := list(_lines(name, rows, partition)):
+            analysis = analysis_named(name)
+            of_loss = name == "ablation" and all(line.endswith("rise of loss") for line, _ in lines)
+            title = f"{_TITLE_OF_LOSS if of_loss else analysis.title}, {task}"
+            groups.append(_Group(title, analysis.of_language, lines))
     # What is known of language stands at the right; if nothing is, and there is no projection, half of the rest.
     columns = [[group for group in groups if group.of_language == side] for side in (False, True)]
     if groups and not all(columns) and not projections:
-        ends = np.cumsum([_height(group) for group in groups])
+        ends = np.cumsum([group.height for group in groups])
         half = 1 + int(np.searchsorted(ends, ends[-1] / 2))
         columns = [groups[:half], groups[half:]]
-    tall = [_HEAD + sum(map(_height, column)) if column else 0.0 for column in columns]
+    tall = [_HEAD + sum(group.height for group in column) if column else 0.0 for column in columns]
     below = int(np.argmin(tall))
     tall_with_projections = [
         size + len(projections) * (_PROJECTION + _TITLE) * (side == below) for side, size in enumerate(tall)
@@ -320,23 +278,27 @@ def compared_types_figure(table: pd.DataFrame, partition: Partition, projections
     for index, (task, places) in enumerate(projections.items()):
         bottom = height - tall[below] - (index + 1) * (_PROJECTION + _TITLE)
         axes = figure.add_axes((left / PAGE, bottom / height, _PROJECTION / PAGE, _PROJECTION / height))
-        _mark_types(axes, places, partition, f"Clark's Figure 6, {task}")
-    _add_legend(figure.add_axes((0, 0, 1, _LEGEND / height)))
+        scatter_types(axes, places, partition, 16)
+        frame_projection(axes, places)
+        axes.set_title(f"Clark's Figure 6, {task}", loc="left")
+        handles, labels = axes.get_legend_handles_labels()
+        beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0.1, "handletextpad": 0.2}
+        axes.legend(handles, map(_short, labels), **beside)
+    axes = figure.add_axes((0, 0, 1, _LEGEND / height))
+    axes.axis("off")
+    handles = [Rectangle((0, 0), 1, 1, facecolor=colour, label=label) for colour, label in _SHADES.values()]
+    axes.legend(handles=handles, loc="center", ncols=3, handlelength=1.4, columnspacing=1.2)
     return figure
 
 
-def _lines(analysis: str, rows: pd.DataFrame, partition: Partition) -> Iterator[_Line]:
+def _lines(analysis: str, rows: pd.DataFrame, partition: Partition) -> Iterator[tuple[str, dict]]:
     if analysis == "divergence":
         order = ["inside", *(f"to {name}" for name in partition.types)]
         rows = rows.sort_values("statistic", key=lambda column: column.map(order.index), kind="stable")
     for (quantity, statistic), some in rows.groupby(["quantity", "statistic"], sort=False):
         if some["value"].notna().any():
             cells = {row["type"]: row for _, row in some.iterrows() if row["draws"]}
-            yield _Line(analysis_named(analysis).line(quantity, statistic), cells)
-
-
-def _height(group: "_Group") -> float:
-    return _GROUP + _ROW * len(group.lines)
+            yield analysis_named(analysis).line(quantity, statistic), cells
 
 
 def _draw_column(axes: Axes, column: Sequence[_Group], partition: Partition, width: float, tall: float) -> None:
@@ -351,37 +313,31 @@ def _draw_column(axes: Axes, column: Sequence[_Group], partition: Partition, wid
         axes.text(x, _HEAD - 0.15, _short(labels[name]), rotation=30, ha="left", va="bottom")
     y = _HEAD
     for group in column:
-        axes.text(0, y + _GROUP - 0.04, f"{group.title}, {group.task}", weight="bold", va="bottom")
+        axes.text(0, y + _GROUP - 0.04, group.title, weight="bold", va="bottom")
         y += _GROUP
-        for line in group.lines:
-            axes.text(_NAMES - 0.06, y + _ROW / 2, line.name, ha="right", va="center")
-            for name, row in line.cells.items():
+        for line, cells in group.lines:
+            axes.text(_NAMES - 0.06, y + _ROW / 2, line, ha="right", va="center")
+            for name, row in cells.items():
                 _draw_cell(axes, centre[name], y, cell, row)
             y += _ROW
 
 
 def _draw_cell(axes: Axes, x: float, y: float, cell: float, row: pd.Series) -> None:
     shade = shade_of(row)
-    axes.add_patch(
-        Rectangle(
-            (x - cell / 2, y),
-            cell,
-            _ROW,
-            facecolor=_SHADES[shade],
-            edgecolor="white",
-            lw=0.8,
-            gid=f"{shade[0]}{shade[1]}",
-        )
-    )
-    text = "" if math.isnan(row["value"]) or cell < _NARROW else _number(row)
-    axes.text(x, y + _ROW / 2, text, ha="center", va="center", fontsize=SMALL - 0.5)
+    style = {"facecolor": _SHADES[shade][0], "edgecolor": "white", "lw": 0.8, "gid": f"{shade[0]}{shade[1]}"}
+    axes.add_patch(Rectangle((x - cell / 2, y), cell, _ROW, **style))
+    value = row["value"]
+    if not math.isnan(value) and cell >= _NARROW:
+        # How many heads, or things of which the best head is here.
+        counts = row["statistic"].endswith(" here")
+        text = f"{value:.0f}" if counts else f"{value:.1f}" if abs(value) >= 9.95 else f"{value:z.2f}"
+        axes.text(x, y + _ROW / 2, text, ha="center", va="center", fontsize=SMALL - 0.5)
 
 
 def shade_of(row: Mapping) -> tuple[int, int]:
-    """Return whether a type has more (1) or less (-1) than random heads, and how sure the difference is (0 to 2).
+    """Return the side of a row of `compare_types` (1 more, -1 less than random heads), and how sure it is.
 
-    row: a row of the result of `compare_types`.
-    2: p, corrected for all comparisons, is below .05. 1: p, uncorrected, is below .01. (0, 0) stands for neither.
+    2: p, corrected for all comparisons, is below .05. 1: p is below .01. (0, 0) stands for neither.
     """
     side = 1 if row["value"] > row["random"] else -1
     if row["p_holm"] < ALPHA:
@@ -389,31 +345,8 @@ def shade_of(row: Mapping) -> tuple[int, int]:
     return (side, 1) if row["p"] < _SINGLE else (0, 0)
 
 
-def _number(row: pd.Series) -> str:
-    value = row["value"]
-    # How many heads, or things of which the best head is here.
-    if row["statistic"].endswith(" here"):
-        return f"{value:.0f}"
-    return f"{value:.1f}" if abs(value) >= 9.95 else f"{value:z.2f}"
-
-
-def _mark_types(axes: Axes, places: pd.DataFrame, partition: Partition, title: str) -> None:
-    scatter_types(axes, places, partition, 16)
-    frame_projection(axes, places)
-    axes.set_title(title, loc="left")
-    handles, labels = axes.get_legend_handles_labels()
-    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0.1, "handletextpad": 0.2}
-    axes.legend(handles, map(_short, labels), **beside)
-
-
 def _short(label: str) -> str:
     return label.replace(" (doubtful)", "?")
-
-
-def _add_legend(axes: Axes) -> None:
-    axes.axis("off")
-    handles = [Rectangle((0, 0), 1, 1, facecolor=_SHADES[shade], label=label) for shade, label in _LEGENDS.items()]
-    axes.legend(handles=handles, loc="center", ncols=3, handlelength=1.4, columnspacing=1.2)
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -1,8 +1,4 @@
-"""Distance features, as an analysis: the two rules that read attention on samples, and their results.
-
-One rule reads samples of a task whose rows are questions or pairs; the other reads texts, for more analyses. Attention
-maps are among the results of both.
-"""
+"""Distance features and attention maps, as analyses: the two rules that read samples, and texts for more analyses."""
 
 from dataclasses import replace
 

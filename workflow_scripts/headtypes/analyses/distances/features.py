@@ -27,10 +27,8 @@ def head_features(
 ) -> Shaped[np.ndarray, "*any column"]:
     """Return distance features with fewer distance bins: the bins, self, cls, sep, comma, period; in the dtype given.
 
-    features: shares of attention with 64 bins, as extraction stores them. distance_bins: number of bins, a divisor of
-        64.
+    features: shares of attention with 64 bins. distance_bins: number of bins, a divisor of 64.
     first: the part of each share that goes to the first token, if the first token is to count as `[CLS]`.
-    Raises `ValueError` if `distance_bins` does not divide 64.
     """
     if FINE_BINS % distance_bins:
         raise ValueError(f"{distance_bins} distance bins do not divide the {FINE_BINS} that are stored")
@@ -45,11 +43,9 @@ def head_features(
 
 @dataclass(frozen=True)
 class Groups:
-    """The attention of n heads, or of n centroids, summed into three shares: near, special and far.
+    """The attention of n heads, or of n centroids, summed into three shares, [n] each.
 
-    near: [n] share to the token itself and to bin 0, the nearest tokens. special: [n] share to `[CLS]`, `[SEP]`, comma
-        and period. far: [n] share to all other tokens. The three sum to one, or to less if some attention goes to no
-        token.
+    near: to the token itself and bin 0. special: to `[CLS]`, `[SEP]`, comma and period. far: to all other tokens.
     """
 
     near: np.ndarray
@@ -58,10 +54,9 @@ class Groups:
 
 
 def attention_groups(features: np.ndarray) -> Groups:
-    """Return the shares near, special and far of each head, [n] each, from its distance features.
+    """Return the shares near, special and far of each head from its distance features, [n, column].
 
-    features: [n, column], bins 0..N-1, then self, cls, sep, comma and period. The fewer bins there are, the wider are
-    bin 0 and near: compare groups only for equal N.
+    The fewer bins there are, the wider are bin 0 and near: compare groups only for equal numbers of bins.
     """
     features = features.astype(float)
     bins = features.shape[-1] - len(SELF_AND_SPECIAL)
@@ -73,13 +68,10 @@ def attention_groups(features: np.ndarray) -> Groups:
 
 
 def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
-    """Return whether no sample has a `[CLS]`, so that the first token can count as one.
+    """Return whether no sample's tokens have the kind `[CLS]`, so that the first token can count as one.
 
-    kinds: for each sample the kinds of its tokens, [token]: 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3
-        for a comma, 4 for a period.
-
-    Decoders attend to the first token of a text, whatever it is, as BERT does to `[SEP]` (Xiao et al. 2024, "attention
-    sinks"). By the definition of Guan et al. (2020), the first token counts as any other.
+    Decoders attend to the first token of a text as BERT does to `[SEP]` (Xiao et al. 2024, "attention sinks"). By the
+    definition of Guan et al. (2020), the first token counts as any other.
     """
     cls = 1 + SPECIAL_KINDS.index("cls")
     return not any((of_sample == cls).any() for of_sample in kinds)
@@ -88,8 +80,7 @@ def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
 def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample query {COLUMNS}"]:
     """Return, one-hot, the column of the distance feature to which each query's attention to the first token belongs.
 
-    kinds: for each sample the kinds of its tokens, [token]: 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3
-        for a comma, 4 for a period. Rows of queries beyond a sample's length are zero.
+    kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
     """
     one_hot = np.zeros((len(kinds), max(map(len, kinds)), COLUMNS), np.float32)
     for of_sample, rows in zip(kinds, one_hot, strict=True):
@@ -100,10 +91,7 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (features, first): results of `DistanceFeatures` divided into features and their parts to the first token.
-
-    read: [..., column], or [..., 2 * column] with parts to the first token. first: None without these parts.
-    """
+    """Return (features, first): the distance features in `read`, and their parts to the first token or None."""
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None
 
 
@@ -116,10 +104,7 @@ SHARES = {"weights": ("distance", "first"), "norms": ("norms", "norms_first")}
 class Features:
     """The distance features of every head on every sample.
 
-    distance: [sample, layer, head, column] share of attention in each column; with the share that goes to no token, a
-        row sums to one.
-    length: [sample] number of tokens, without padding. truncated: [sample] whether the sample was cut to the model's
-        longest input. sample_ids: ids of the samples.
+    distance: share of attention in each column; a row sums to one, together with the share that goes to no token.
     first: the part of each share that goes to the first token, if no sample has a `[CLS]`; else None.
     norms, norms_first: as `distance` and `first`, of norms instead of weights (`attention.norms`); None if not read.
     """
@@ -138,7 +123,7 @@ def read_features(path: StrPath) -> Features:
 
 
 def has_first_token(path: StrPath) -> bool:
-    """Return whether a file of features holds the attention to the first token; it does if no sample has a `[CLS]`."""
+    """Return whether a file of features holds the attention to the first token, as where no sample has a `[CLS]`."""
     with opened_arrays(path, Features) as file:
         return "first" in file
 
@@ -154,7 +139,6 @@ def read_distance(path: StrPath, distance_bins: int, first_token: bool = True, o
 
     distance_bins: number of bins, a divisor of 64. of: whether features of weights or of norms are read.
     first_token: whether the first token counts as `[CLS]`, if the file holds the attention to it.
-    Raises `InputError` if norms are asked for and the file has none.
     """
     with opened_arrays(path, Features) as file:
         distance, first = (file.get(name) for name in SHARES[of])
@@ -170,12 +154,7 @@ def read_distance(path: StrPath, distance_bins: int, first_token: bool = True, o
 def read_head_features(
     path: StrPath, distance_bins: int, first_token: bool = True, of: Of = "weights"
 ) -> tuple[np.ndarray, tuple[int, int]]:
-    """Return (features, shape): the means over samples, [head, column] float64, and (layers, heads of a layer).
-
-    path: a file of features. distance_bins: number of bins, a divisor of 64. of: whether features of weights or norms
-        are read. first_token: whether the first token counts as `[CLS]`, if the file holds the attention to it.
-    Raises `InputError` if norms are asked for and the file has none.
-    """
+    """Return the means of `read_distance` over samples, [head, column] float64, and (layers, heads of a layer)."""
     with opened_arrays(path, Features) as file:
         shape = file["distance"].shape[1:3]
     return read_distance(path, distance_bins, first_token, of).mean(0, dtype=np.float64), shape

@@ -1,7 +1,4 @@
-"""Distance features: how far, and at which special tokens, heads look (Guan et al. 2020, section 3).
-
-They are reduced while the model runs.
-"""
+"""Distance features (Guan et al. 2020, section 3): how far, and at which special tokens, heads look."""
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
@@ -30,14 +27,10 @@ TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3, tor
 
 
 class DistanceFeatures(PerSample):
-    """A reducer, run with a model, whose result is distance features, [sample, layer, head, column] float32.
+    """A reducer whose result is distance features of weights or norms, [sample, layer, head, column] float32.
 
-    The columns of a head sum to one, less the share of attention that goes to no token (`reducers.Block.to_none`).
-
-    kinds: for each sample the kinds of its tokens, [token]: 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3
-        for a comma, 4 for a period. of: whether weights or norms are summed.
-    first: whether the result has, after the features, the part of each feature that goes to the first token:
-        [sample, layer, head, 2 * column] (`features.split`).
+    kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
+    first: whether as many columns follow, the part of each feature that goes to the first token.
     """
 
     by_head = True
@@ -78,19 +71,16 @@ class DistanceFeatures(PerSample):
             self.values[group.samples, block.layer, block.heads] = torch.cat(sums, dim=-1) / group.length
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
-        """Return which heads have features that sum to one, with the share for no token; NaN and infinity do not."""
+        # Features sum to one, with the share for no token; NaN and infinity do not.
         return (self.values[..., :COLUMNS].sum(-1) + self._to_none - 1).abs() <= TOLERANCE[self.about.dtype]
 
 
 class Buckets:
-    """The columns of the distance feature to which the tokens of samples of one length belong; float32.
+    """The columns of the distance feature to which the tokens of a group of samples belong; float32.
 
-    ordinary: [sample, 1, 1, key] 1 where the key is not a special token, else 0.
-    special:  [sample, key, 4] kind of each special token, one-hot.
+    ordinary: [sample, 1, 1, key] 1 where the key is not a special token. special: [sample, key, 4] its kind, one-hot.
     column:   [length + key - query, 65] column of an ordinary key, one-hot: its fine bin, or self.
     first:    [sample, query, column] column of the first token, one-hot (`features.first_columns`), or None.
-
-    group: the samples, as a slice of a batch. kinds: kinds of the tokens of each sample of the batch, [token].
     """
 
     def __init__(self, group: Group, kinds: list[np.ndarray], column: Tensor, first: bool):
@@ -107,8 +97,7 @@ class Buckets:
     def special_tokens(self) -> tuple[Tensor, Tensor]:
         """The positions of the special tokens, [sample, token] int64, and their kinds, one-hot [sample, token, 4].
 
-        Samples with fewer special tokens than others are filled up with the position behind the last token, and with
-        zeros for its kind.
+        Samples with fewer special tokens are filled up with the position behind the last token, and zeros for its kind.
         """
         places = padded(self._special_tokens, self._tokens.shape[1], self._tokens.device)
         return places, _one_hot_kinds(pad(self._tokens, (0, 1)).gather(1, places))
@@ -117,9 +106,9 @@ class Buckets:
         """Return (last, exists), [sample, 1, edge, token] each: queries around the changes of a special token's column.
 
         As the query rises, the column of its distance to the token runs through the bins from the last to the first,
-        self, and the bins from the first to the last. Edges are the bounds of these columns. last: int64, the last
-        query before an edge among the queries from `start` to before `stop`, counted from `start`. exists: whether such
-        a query exists.
+        self, and the bins from the first to the last. Edges are the bounds of these columns. last: the last query
+        before an edge, among those from `start` to before `stop`, counted from `start`. exists: whether there is such a
+        query.
         """
         least = -(-torch.arange(1 + FINE_BINS, device=self._tokens.device) * self._tokens.shape[1] // FINE_BINS)
         least = least.clamp_min_(1)
@@ -140,12 +129,7 @@ def _columns(length: int, device: torch.device) -> Tensor:
 
 
 class _InSlices:
-    """Sums of attention, or of norms, over query rows: by key - query, and by special token.
-
-    Query rows are added block by block.
-    zeros: a tensor of zeros, [sample, head, key], for the sums of each key. block: the first block of the samples.
-        buckets: the columns of the samples' tokens.
-    """
+    """Sums of attention, or of norms, over query rows, block by block: by key - query, and by special token."""
 
     def __init__(self, zeros: Tensor, block: Block, buckets: Buckets):
         self._received, self._lengths, self._buckets = zeros, block.lengths, buckets
@@ -169,7 +153,7 @@ class _InSlices:
             place.addcmul_(part, self._weight)
 
     def by_column(self) -> Tensor:
-        """Return the sums over ordinary keys (without special tokens) by column of distance: [sample, head, 65]."""
+        # Over ordinary keys, [sample, head, 65].
         return skewed(self._rows, 2 * self._keys).sum(2) @ self._buckets.column
 
     def by_special(self) -> Tensor:
@@ -179,8 +163,8 @@ class _InSlices:
 class _AtOnce:
     """Sums of attention over query rows, by key - query and by special token, from the weights without a copy.
 
-    `block.memory`, which holds the weights, must have zeros behind each row. All keys are summed by distance, in one
-    reading of the weights. Then the part of the special tokens, which are few, is subtracted.
+    All keys are summed by distance, in one reading of the weights, which have zeros behind each row. Then the part of
+    the special tokens, which are few, is subtracted.
     """
 
     def __init__(self, zeros: Tensor, block: Block, buckets: Buckets):
@@ -212,32 +196,23 @@ class _AtOnce:
         return self._received @ self._buckets.special_tokens[1]
 
 
-def _features(run: ModelOnTask, samples: list[Sample], encoded: Encoded, read: list[np.ndarray]) -> Features:
-    return Features(
-        length=np.array(encoded.lengths, dtype=np.int32),
-        truncated=encoded.truncated,
-        sample_ids=[sample.id for sample in samples],
-        **shares_of(read),
-    )
-
-
 def reducers_of(encoded: Encoded, norms: bool) -> list[Reducer]:
     first = lacks_cls(encoded.kinds)
     return [DistanceFeatures(encoded.kinds, first, of) for of in list(SHARES)[: 1 + norms]]
 
 
-def shares_of(read: list[np.ndarray]) -> dict[str, np.ndarray | None]:
-    """Return distance features by field of `Features`: distance and first, or also norms and norms_first.
-
-    The parts to the first token, first and norms_first, are None if they were not read.
-
-    read: results of the reducers of `reducers_of`: of weights and, if norms were read, of norms.
-    """
-    return dict(zip(chain(*SHARES.values()), chain(*map(split, read)), strict=False))
+def features_of(samples: list[Sample], encoded: Encoded, read: list[np.ndarray]) -> Features:
+    """Return the features of samples; read: results of the reducers of `reducers_of`."""
+    lengths, ids = np.array(encoded.lengths, dtype=np.int32), [sample.id for sample in samples]
+    shares = dict(zip(chain(*SHARES.values()), chain(*map(split, read)), strict=False))
+    return Features(length=lengths, truncated=encoded.truncated, sample_ids=ids, **shares)
 
 
 # The distance features of all heads (Guan et al. 2020, section 3).
-extract_features = Measurement(lambda run, encoded, norms: reducers_of(encoded, norms), _features)
+extract_features = Measurement(
+    lambda run, encoded, norms: reducers_of(encoded, norms),
+    lambda run, samples, encoded, read: features_of(samples, encoded, read),
+)
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

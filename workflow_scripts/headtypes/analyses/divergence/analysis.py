@@ -20,8 +20,7 @@ def per_set(task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> It
     """Yield `Measure`s of sets of heads: mean divergences, in nats, by weights and, if they were read, by norms.
 
     The mean is over all pairs of heads of the set or, for each type, over pairs of a head of the set and another head
-    of the type. task: a name for `Measure`. path: the file of divergences. types: {type: its heads, [head] bool}. seed:
-    not used.
+    of the type. types: {type: its heads, [head] bool}.
     """
     import numpy as np
 

@@ -1,11 +1,11 @@
 """Differences between heads: the Jensen-Shannon divergence of all pairs of heads (Clark et al. 2019, section 6).
 
-No attention map is kept. The queries and keys of all layers are kept while a batch is run; then the attention of
-all heads is computed again for some rows at a time, and compared.
+The queries and keys of all layers are kept while a batch is run; then attention is computed again for some rows of all
+heads at a time, and compared.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -35,12 +35,7 @@ _UNIT = 2.0**-30
 
 
 class KeptLayers:
-    """A hook that keeps the queries and keys of all layers of a batch, and leaves the model as it is.
-
-    A hook is called by each layer in the place of its attention. lengths: a function that returns the lengths of the
-    vectors that tokens hand over through each head, for norms; the lengths are kept in the place of values. None if
-    weights alone are compared.
-    """
+    """A hook that keeps queries and keys of all layers of a batch, with `lengths` (for norms) in place of values."""
 
     def __init__(self, lengths: KeyLengths | None = None):
         self.layers: list[Layer] = []
@@ -56,12 +51,9 @@ class KeptLayers:
 def divergences(
     model: PreTrainedModel, encoded: Encoded, *, batch_tokens: int, what: str, norms: bool = False
 ) -> tuple[Float[np.ndarray, "of head head"], int]:
-    """Return (divergences, rows): Jensen-Shannon divergences of all pairs of heads, in nats, and the number of rows.
+    """Return the Jensen-Shannon divergences of all pairs of heads, summed over rows, in nats, and the number of rows.
 
-    The divergences are summed over all rows of attention: [1, head, head], or with `norms` [2, head, head], of weights
-    and of norms (`attention.norms`). Heads are in order of layers.
-    encoded: the samples. batch_tokens: padded tokens of a batch, whose queries and keys are kept for all layers.
-    what: a name of the work, for progress and messages.
+    The divergences are [1, head, head], or with `norms` [2, head, head], of weights and of norms (`attention.norms`).
     Raises `InputError` if the model's heads cannot be read, or an attention is not finite.
     """
     shape = layers_and_heads(model)
@@ -92,36 +84,27 @@ def compare_heads(
 ) -> Float[np.ndarray, "head head"]:
     """Return the Jensen-Shannon divergence of all pairs of heads, summed over the rows of a batch, in nats; float64.
 
-    layers: all layers of a model, on one batch of samples. lengths: tokens of each sample. entropy_sums: a function for
-        sums of p ln p. norms: whether shares of norms are compared; the values of `layers` must then be lengths
-        (`KeptLayers`).
-    The diagonal is NaN for a head that is not finite, else 0.
+    layers: all layers of a model, on one batch of samples, with lengths (`KeptLayers`) in place of values for norms.
+    lengths: tokens of each sample. The diagonal is NaN for a head that is not finite, else 0.
     """
     heads = sum(layer.query.shape[1] for layer in layers)
     total = torch.zeros(heads, heads, dtype=torch.float64, device=layers[0].query.device)
-    for rows in _rows_of_heads(layers, lengths, norms):
-        _add_pairs(total, rows, entropy_sums)
+    with_none = any(layer.sink is not None for layer in layers)
+    for sample, length in enumerate(lengths):
+        group, step = Group(slice(sample, sample + 1), length), max(1, _NUMBERS // length)
+        of_sample = [group.part(layer) for layer in layers]
+        for start in range(0, length, step):
+            rows = slice(start, min(start + step, length))
+            of_heads = torch.cat([_smoothed(layer, rows, norms, with_none) for layer in of_sample])
+            _add_pairs(total, of_heads, entropy_sums)
     total = total.cpu().numpy()
     above = np.triu(total, 1)
     return above + above.T + np.diag(0 * total.diagonal())
 
 
-def _rows_of_heads(
-    layers: Sequence[Layer], lengths: Sequence[int], norms: bool
-) -> Iterator[Float[Tensor, "head row key"]]:
-    for sample, length in enumerate(lengths):
-        group, step = Group(slice(sample, sample + 1), length), max(1, _NUMBERS // length)
-        of_sample = [group.part(layer) for layer in layers]
-        with_none = any(layer.sink is not None for layer in layers)
-        for start in range(0, length, step):
-            rows = slice(start, min(start + step, length))
-            yield torch.cat([_smoothed(layer, rows, norms, with_none) for layer in of_sample])
-
-
 def _smoothed(layer: Layer, rows: slice, norms: bool, with_none: bool) -> Float[Tensor, "head row key"]:
-    """Return the attention of one sample, of which a share of 0.001 is spread evenly over all visible keys.
+    """Return the attention (or shares of norms) of one sample, of which 0.001 is spread evenly over all visible keys.
 
-    rows: the queries. norms: whether shares of norms are returned instead of weights.
     with_none: whether the share that goes to no token follows as one more key, so that all rows sum to one.
     """
     attention = layer.attention(rows).float()
@@ -155,11 +138,7 @@ def _add_pairs(total: Tensor, rows: Float[Tensor, "head row key"], entropy_sums:
 
 
 def measure_divergence(run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Divergence:
-    """Return the divergence of the attention of all pairs of a model's heads on samples.
-
-    run: the model on its task. kind: the kind of the task, which says how samples are cut.
-    norms: whether norms are compared as well as weights.
-    """
+    """Return the divergence of the attention, and perhaps of norms, of all pairs of a model's heads on samples."""
     encoded = run.encode(samples, kind)
     how = {"batch_tokens": min(run.batch_tokens, _BATCH_TOKENS), "what": run.what}
     (total, *by_norms), rows = divergences(run.model, encoded, norms=norms, **how)

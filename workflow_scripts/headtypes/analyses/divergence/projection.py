@@ -21,11 +21,9 @@ _PERMUTATIONS = 2000
 def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, dict]:
     """Return (table, summary): places of the heads in two dimensions whose distances are near the heads' divergences.
 
-    seed: 0 to 2**32 - 1; equal seeds give equal places.
-    table: one row for each head: layer, head (both from 0), x and y, in the unit of the divergences, up to rotation and
-        reflection.
-    summary: how well the places fit, with the keys rows (number of rows of attention), stress and correlation
-        (`goodness_of_fit`), and layers (`layer_test`).
+    seed: 0 to 2**32 - 1. table: layer, head (both from 0), x and y, in the unit of the divergences, up to rotation and
+    reflection. summary: rows (number of rows of attention), stress and correlation (`goodness_of_fit`), and layers
+    (`layer_test`).
     """
     distances = divergence.of_a_row
     # One thread: more would add up numbers in an order that changes from run to run.
@@ -55,10 +53,10 @@ def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, d
 def goodness_of_fit(
     distances: Float[np.ndarray, "head head"], places: Float[np.ndarray, "head 2"]
 ) -> dict[str, float | None]:
-    """Return how well places in two dimensions show distances, with the keys stress and correlation.
+    """Return how well places in two dimensions show distances, with the keys stress and correlation, None if undefined.
 
     stress: Kruskal's stress-1 (Kruskal 1964), the root of the sum of (shown - given)^2 divided by the sum of shown^2.
-    correlation: Pearson's, of shown and given distances. A value is None if it is undefined.
+    correlation: Pearson's, of shown and given distances.
     """
     given, shown = squareform(distances, checks=False), pdist(places)
     stress = float(np.sqrt(((shown - given) ** 2).sum() / (shown**2).sum())) if shown.any() else None
@@ -71,12 +69,10 @@ def layer_test(
 ) -> dict[str, float | int | None]:
     """Return a test of whether heads of one layer are more alike than heads of different layers.
 
-    divergences: of each two heads. layer: [head] the layer of each head. seed: of the random permutations of these
-        layers.
     The keys are:
       within, between: the mean divergence of two heads of one layer, and of two heads of different layers.
       difference: within minus between.
-      low, high: the difference less the 97.5 and the 2.5 % quantile of the differences under permutation.
+      low, high: the difference less the 97.5 and the 2.5 % quantile of the differences if layers are permuted.
       p: the share of permutations, the given layers among them, whose difference is as low. permutations: their number.
     All but the last are None if no two heads are of one layer, or of different layers.
     """

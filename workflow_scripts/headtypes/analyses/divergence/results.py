@@ -17,10 +17,7 @@ PROJECTION_COLUMNS = {"layer": int, "head": int, "x": float, "y": float}
 class Divergence:
     """The divergence of the attention of any two heads (Clark et al. 2019, section 6).
 
-    total: [head, head] Jensen-Shannon divergence of the rows of two heads, summed over all rows, in nats; heads layer
-        by layer.
-    rows: number of rows, one for each token of the samples, special tokens included. layers: layers of the model.
-    sample_ids: ids of the samples.
+    total: Jensen-Shannon divergence of the rows of two heads, summed over all `rows`, in nats; heads layer by layer.
     norms: the same total of norms (`attention.norms`) in place of weights; None if norms were not read.
     """
 
@@ -32,7 +29,7 @@ class Divergence:
 
     @property
     def of_a_row(self) -> Float64[np.ndarray, "head head"]:
-        """The mean divergence of two heads' rows, [head, head], in nats: from 0 (equal) to ln 2 (no token shared)."""
+        """The mean divergence of two heads' rows, in nats: from 0 (equal) to ln 2 (no token shared)."""
         return self.total / self.rows
 
 
@@ -41,10 +38,7 @@ read_projection = table_reader("holds no places of heads", PROJECTION_COLUMNS)
 
 
 def read_projection_fit(path: StrPath) -> dict:
-    """Return how well places of heads fit: the dictionary of `projection.project_heads` in a JSON file.
-
-    Raises `InputError` for a damaged file.
-    """
+    """Return how well places of heads fit: the dictionary of `projection.project_heads` in a JSON file."""
     with undamaged(path, "does not say how well a projection fits"):
         fit = read_json(path)
         if not {"stress", "correlation", "layers"} <= fit.keys():

@@ -32,12 +32,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield `Measure`s of sets of heads: mean, smallest and largest gradient, for each kind of token.
-
-    Each head's gradient is divided by the mean over the heads of its layer, all kinds of token together. Nothing is
-    yielded if no gradients were measured. task: a name for `Measure`. path: the CSV file of `Gradients.table`. types,
-    seed: not used.
-    """
+    """Yield mean, smallest and largest gradient of a set's heads by kind of token, in units of the layer's mean."""
     import numpy as np
 
     from headtypes.analyses.gradients.results import ATTENDED, read_gradients
@@ -80,10 +75,6 @@ def answered_windows(plan: Plan, model: str, task: str) -> str | list:
     inputs=(RECORD, texts, answered_windows),
 )
 def measure_gradients(plan: Plan, model: str, task: str) -> dict:
-    """Return the spec: truncation, number of samples, seed of their draw, precision and batch size.
-
-    The seed depends on the task alone, so that models with one tokenizer guess the same words.
-    """
     drawn = {"samples": plan.config.gradients.samples, "seed": plan.seed("measure_gradients", task)}
     return {"task": task, **encoding_of(plan, task), **drawn, **given(plan.config.compute)}
 

@@ -1,14 +1,11 @@
 """Dependence of the loss on the attention to each kind of token (Clark et al. 2019, section 3.2, Figure 3).
 
-The loss is a model's own on what it reads: words that are masked, the next token, or the answers of a task.
-
-Gradients are read in the backward pass, which keeps no map. The gradient with respect to the attention from token s to
-token t, taken as a free variable after the softmax, is the product of the gradient with respect to the head's output at
-s with the value at t. The backward pass computes the attention of a layer anew, block by block, and comes upon these
-products on its way.
+The gradient with respect to the attention from token s to token t, taken as a free variable after the softmax, is the
+product of the gradient with respect to the head's output at s with the value at t. The backward pass computes the
+attention of a layer anew, block by block, keeps no map, and comes upon these products on its way.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
@@ -40,11 +37,10 @@ NOT_COUNTED = -1
 
 
 class Loss(Protocol):
-    """The loss of a model on each of its inputs, whose gradients are read: the protocol of classes such as `NextToken`.
+    """The loss of a model on each of its inputs, whose gradients are read.
 
-    name: name of the loss in the table. input_ids, token_types: token ids and token types of each input.
-    kinds: for each input the kind of each token, [token]: 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3 for
-        a comma, 4 for a period, `NOT_COUNTED` for a token that does not count.
+    kinds: for each input [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, `NOT_COUNTED` for a token
+        that does not count, 0 for other tokens.
     units: [input] int, index of the sample that the input is part of: the windows of one question are one sample.
     """
 
@@ -55,10 +51,7 @@ class Loss(Protocol):
     units: np.ndarray
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """Return `batch_tokens`, or fewer tokens if the logits of a batch would take much memory.
-
-        batch_tokens: tokens of a batch, with padding. vocabulary: the number of logits of each token.
-        """
+        """Return `batch_tokens`, or fewer if the logits of a batch, `vocabulary` for each token, take much memory."""
         return batch_tokens
 
     @contextmanager
@@ -67,13 +60,10 @@ class Loss(Protocol):
         yield
 
     def start(self, inputs: np.ndarray) -> None:
-        """Prepare for the run of one batch; inputs: [input] indices of the batch's inputs among all inputs."""
+        """Prepare for the run of one batch, of the inputs with these indices, [input]."""
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the loss on each input of the current batch, [input].
-
-        output: what the model returned. given: the arguments with which the model was called, by name.
-        """
+        """Return the loss on each input of the batch, [input], from a model's output and its arguments by name."""
 
 
 class MaskedWords(SomeTokens, Loss):
@@ -86,10 +76,6 @@ class MaskedWords(SomeTokens, Loss):
     name = "masked_words"
 
     def __init__(self, encoded: Encoded, ids: Sequence[str], tokenizer, seed: int):
-        """Draw the words of each sample; the draw depends on the sample's id and the seed alone.
-
-        encoded: the samples. ids: the id of each sample. tokenizer: a tokenizer with a mask token.
-        """
         chosen = [sample for sample, kinds in enumerate(encoded.kinds) if (kinds == 0).any()]
         read, vocabulary = encoded.selected(chosen), np.unique(list(tokenizer.get_vocab().values()))
         seeds = [derive_seed(seed, ids[sample]) for sample in chosen]
@@ -139,12 +125,7 @@ class NextToken(Loss):
 
 
 class GoldAnswers(AnswerLoss):
-    """The loss on gold answers: the mean cross entropy of the gold answers of a task's questions or pairs.
-
-    windows: the windows of the questions or pairs. targets: the gold answer in each window (`Kind.answer_targets`).
-    kind_of: the kind of each token id (`encoding.token_kinds`). kind: the kind of the task.
-    what: a name of the work, for messages.
-    """
+    """The loss on gold answers: the mean cross entropy of the gold answers of a task's questions or pairs."""
 
     def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, what: str):
         super().__init__(kind, windows, targets, what)
@@ -163,27 +144,23 @@ def measure_text_gradients(
 ) -> Gradients:
     """Return the gradients of a language model's loss on texts: on masked words, or on the next token.
 
-    texts: samples of a task, of which at most `samples` are drawn by the seed. record: the model. task, kind: the name
-        of the task and its kind.
-    settings: keyword arguments of `ModelOnTask`, such as precision and batch_tokens.
-    The result has no values, but a reason, if the weights lack the language model's head, which would be filled with
-    random numbers.
+    samples: how many of the texts are drawn by the seed, at most. settings: keyword arguments of `ModelOnTask`.
+    There are no values, but a reason, if the weights lack the language model's head.
     """
-    head = record.language_head
-    run = ModelOnTask(record, task=f"{task}, gradients", head=head, **settings)
-    if lacking := _lacking(run):
-        return _nothing(record, lacking)
-    drawn = sample_questions(texts, questions=samples, seed=seed)
-    encoded = run.encode(drawn, kind)
-    if head == "causal_lm":
-        loss = NextToken(encoded)
-    elif run.tokenizer.mask_token_id is None:
-        return _nothing(record, "has no mask token in its tokenizer")
-    else:
-        loss = MaskedWords(encoded, [sample.id for sample in drawn], run.tokenizer, seed)
-    if not len(loss.units):
-        return _nothing(record, "finds no word to predict in any text")
-    return _measured(run, loss)
+    run = ModelOnTask(record, task=f"{task}, gradients", head=record.language_head, **settings)
+
+    def loss_of() -> Loss | str:
+        drawn = sample_questions(texts, questions=samples, seed=seed)
+        encoded = run.encode(drawn, kind)
+        if record.language_head == "causal_lm":
+            loss = NextToken(encoded)
+        elif run.tokenizer.mask_token_id is None:
+            return "has no mask token in its tokenizer"
+        else:
+            loss = MaskedWords(encoded, [sample.id for sample in drawn], run.tokenizer, seed)
+        return loss if len(loss.units) else "finds no word to predict in any text"
+
+    return _measured(run, loss_of)
 
 
 def measure_answer_gradients(
@@ -191,16 +168,30 @@ def measure_answer_gradients(
 ) -> Gradients:
     """Return the gradients of the loss of a fine-tuned model on the gold answers of its task.
 
-    rows, windows: questions or pairs, and their windows; at most `samples` of the rows are drawn by the seed.
-    record: the model. task, kind: the name of the task and its kind. settings: keyword arguments of `ModelOnTask`.
-    The result has no values, but a reason, if the weights lack the head of the task.
+    samples: how many of the rows (questions or pairs) are drawn by the seed, at most. settings: keyword arguments of
+    `ModelOnTask`. There are no values, but a reason, if the weights lack the head of the task.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=KINDS[kind].head, **settings)
-    if lacking := _lacking(run):
-        return _nothing(record, lacking)
-    rows, windows = draw_part(rows, windows, samples, seed)
-    targets = KINDS[kind].answer_targets(rows, windows, record)
-    return _measured(run, GoldAnswers(windows, targets, token_kinds(run.tokenizer), kind, run.what))
+
+    def loss_of() -> Loss:
+        drawn, of_drawn = draw_part(rows, windows, samples, seed)
+        targets = KINDS[kind].answer_targets(drawn, of_drawn, record)
+        return GoldAnswers(of_drawn, targets, token_kinds(run.tokenizer), kind, run.what)
+
+    return _measured(run, loss_of)
+
+
+def _measured(run: ModelOnTask, loss_of: Callable[[], Loss | str]) -> Gradients:
+    """Return the gradients of the loss that `loss_of` makes, or without values the reason that `loss_of` returns."""
+    try:
+        run.model  # noqa: B018
+        loss = loss_of()
+    except MissingHeadError as error:
+        loss = error.why
+    if isinstance(loss, str):
+        return Gradients(np.full((run.record.layers, run.record.heads, len(ATTENDED)), np.nan), None, 0, loss)
+    gradients = gradients_by_kind(run.model, loss, run.batch_tokens, run.what)
+    return Gradients(gradients, loss.name, int(loss.units.max()) + 1)
 
 
 def gradients_by_kind(
@@ -210,11 +201,7 @@ def gradients_by_kind(
 
     Every key counts, even one that a causal or local layer hides from the query: the attention is a free variable. A
     sample without a token of the kind does not count; the inputs of one sample with a token of the kind count alike.
-    model: a model with the head that the loss needs. batch_tokens: tokens of a batch, with padding.
-    what: name of the work, for progress and messages.
-    The result is float64; NaN where no sample has a token of the kind. The kinds are `[SEP]`, `[CLS]`, punctuation,
-    other tokens and all tokens (`ATTENDED`).
-    Raises `InputError` if the model's heads cannot be read or a gradient is not finite.
+    The kinds are `ATTENDED`; NaN where no sample has a token of the kind.
     """
     # Only head outputs need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)
@@ -254,10 +241,7 @@ def gradients_by_kind(
 class AttentionGradients:
     """A hook of a batch that changes no attention, and reads the attention's gradients in the backward pass.
 
-    A hook is called by each layer in the place of its attention.
-    batch: the batch. members: for each input, whether each token is of each kind. shape: (layers, heads of a layer).
-    Attribute anchor: a scalar that is an input of every layer, so that a backward pass to the anchor reaches every
-        layer.
+    members: for each input, whether each token is of each kind. Attribute anchor: a scalar that every layer depends on.
     """
 
     def __init__(self, batch: Batch, members: Sequence[Bool[np.ndarray, "token kind"]], shape: tuple[int, int]):
@@ -287,12 +271,8 @@ class AttentionGradients:
         self._sums[group.samples, number] += by_key @ members
 
 
+# The backward pass computes attention anew, and reads its gradients, block by block.
 class _Attention(torch.autograd.Function):
-    """The head outputs of a layer as a function with a backward pass that reads the gradients of the attention.
-
-    The backward pass computes attention anew, block by block.
-    """
-
     @staticmethod
     def forward(
         ctx: Any,
@@ -346,23 +326,6 @@ def _add_below(
         score_gradient *= 1 - torch.tanh(layer.scores(rows) / layer.cap) ** 2
     query_gradient[:, :, rows] = torch.matmul(score_gradient, layer.key) * layer.scale
     key_gradient += torch.matmul(score_gradient.transpose(-1, -2), layer.query[:, :, rows]) * layer.scale
-
-
-def _lacking(run: ModelOnTask) -> str | None:
-    try:
-        run.model  # noqa: B018
-    except MissingHeadError as error:
-        return error.why
-    return None
-
-
-def _measured(run: ModelOnTask, loss: Loss) -> Gradients:
-    gradients = gradients_by_kind(run.model, loss, run.batch_tokens, run.what)
-    return Gradients(gradients, loss.name, int(loss.units.max()) + 1)
-
-
-def _nothing(record: ModelRecord, why: str) -> Gradients:
-    return Gradients(np.full((record.layers, record.heads, len(ATTENDED)), np.nan), None, 0, why)
 
 
 def _members(kinds: np.ndarray) -> Bool[np.ndarray, "token kind"]:

@@ -20,10 +20,8 @@ _read_table = table_reader(
 class Gradients:
     """The dependence of a model's loss on the attention to each kind of token (Clark et al. 2019, section 3.2).
 
-    values: [layer, head, kind] mean of |dLoss / dA|; NaN where no sample has a token of the kind. The kinds are
-        `[SEP]`, `[CLS]`, punctuation, other tokens and all tokens (`ATTENDED`).
+    values: [layer, head, kind] mean of |dLoss / dA| by the kinds `ATTENDED`; NaN where no sample has such a token.
     loss: `masked_words`, `next_token`, or the kind of the task that was answered; None if nothing was measured.
-    samples: number of samples.
     reason: why nothing was measured, as the end of a sentence that begins `the model ...`; else None.
     """
 
@@ -37,10 +35,7 @@ class Gradients:
         return [] if self.reason is None else [f"nothing is measured: the model {self.reason}."]
 
     def table(self) -> pd.DataFrame:
-        """Return one row for each head: layer, head, a value for each kind of token, loss, samples, reason.
-
-        Layer and head count from 0.
-        """
+        """Return one row for each head: layer, head (from 0), a value for each kind of token, loss, samples, reason."""
         layers, heads, _ = self.values.shape
         kinds = dict(zip(ATTENDED, self.values.reshape(layers * heads, -1).T, strict=True))
         columns = {**kinds, "loss": self.loss, "samples": self.samples, "reason": self.reason}
@@ -48,7 +43,6 @@ class Gradients:
 
 
 def read_gradients(path: StrPath) -> Gradients:
-    """Return the gradients in a CSV file of `Gradients.table`. Raises `InputError` that names a damaged file."""
     table = _read_table(path).sort_values(["layer", "head"])
     with undamaged(path, "lacks the gradients of some heads"):
         values = table[list(ATTENDED)].to_numpy().reshape(table["layer"].max() + 1, -1, len(ATTENDED))

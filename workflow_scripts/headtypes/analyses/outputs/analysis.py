@@ -1,7 +1,4 @@
-"""Head outputs as an analysis: its results, and where they are shown.
-
-How much each head writes into the residual stream, and where.
-"""
+"""How much each head writes into the residual stream, as an analysis: its results, and where they are shown."""
 
 from collections.abc import Iterator
 from typing import Any

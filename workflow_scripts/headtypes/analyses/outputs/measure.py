@@ -1,8 +1,8 @@
 """Lengths of the vectors that heads add to tokens, beside the residual stream that they are added to.
 
-A head adds `sum_t A[s, t] v_t W_O` to token s. A head that looks somewhere and adds nearly nothing is off, on some
-samples or on all. By Sandoval-Segura et al. (2025, arXiv 2504.03889), the average norm of a head's output, divided by
-the mean of the layer's heads, finds more heads that a model can do without than attention to the first token does.
+A head adds `sum_t A[s, t] v_t W_O` to token s. A head that looks somewhere and adds nearly nothing is off. By
+Sandoval-Segura et al. (2025, arXiv 2504.03889), the average norm of a head's output, divided by the mean of the layer's
+heads, finds more heads that a model can do without than attention to the first token does.
 
 PyTorch is loaded by what runs a model alone, since others read the file.
 """
@@ -40,15 +40,14 @@ HEADS = ("layer", "head", *TOKENS, *QUARTERS, "low", "high", "relative", "off", 
 class Outputs:
     """The vectors that every head writes into the residual stream, on every sample.
 
-    written: [sample, layer, head, column], the columns `COLUMNS`. `written...` are means over tokens of the length of
-        the vector that the head adds to a token, divided by the length of the residual stream at this token. The means
-        are over all tokens, the first token, other `[CLS]` and `[SEP]`, comma and period, all other tokens, and each
-        quarter of the sample without its first token; NaN where a sample has none of these tokens. `length` is the mean
-        length of the vector over all tokens. `first` and `to_largest` are the head's share of attention to the first
-        token, and to the token with the stream's largest number.
-    stream: [sample, layer, 3], the columns `STREAM`, about the stream that the layer reads: the largest magnitude of a
-        number; the median magnitude; the token with the largest magnitude, from 0.
-    length: [sample] number of tokens. sample_ids: ids of the samples. reason: why there are no values, or None.
+    written: the columns `COLUMNS`. `written...` are means over tokens of the length of the vector that the head adds to
+        a token, divided by the length of the residual stream at this token: over all tokens, the first token, other
+        `[CLS]` and `[SEP]`, comma and period, all other tokens, and each quarter of the sample without its first token;
+        NaN where a sample has none of these tokens. `length` is the mean length of the vector over all tokens. `first`
+        and `to_largest` are the head's share of attention to the first token, and to the token with the stream's
+        largest number.
+    stream: the largest and the median magnitude of the stream that the layer reads; the token with the largest, from 0.
+    reason: why there are no values, or None.
     """
 
     written: Float32[np.ndarray, "sample layer head 12"]
@@ -70,12 +69,7 @@ read_heads = table_reader("holds nothing that heads write", dict.fromkeys(HEADS)
 
 
 class WrittenByHeads(PerSample):
-    """A reducer, run with a model, of the vectors that heads write into the residual stream.
-
-    The result is (written, stream): means of the vectors' lengths over kinds of tokens, float32 [sample, layer, head,
-        column], and the size of the residual stream, float64 [sample, layer, column]; `Outputs` names the columns.
-    kinds: for each encoded sample, the kind of each token, [token].
-    """
+    """A reducer of the vectors that heads write into the residual stream: (written, stream) of `Outputs`."""
 
     by_head = True
     reads_stream = True
@@ -100,7 +94,12 @@ class WrittenByHeads(PerSample):
         group, written = block.group, block.written
         if (block.layer, group.samples.start) != self._layer:
             self._layer = block.layer, group.samples.start
-            self._look_at(block)
+            stream = block.stream.float()
+            self._lengths, sizes = stream.norm(dim=-1), stream.abs()
+            largest, self._target = sizes.amax(-1).max(-1)
+            median = sizes.flatten(1).median(-1).values
+            columns = torch.stack([largest.double(), median.double(), self._target.double()], -1)
+            self._of_batch[group.samples, block.layer] = columns.cpu().numpy()
         if group.samples.start not in self._groups:
             shares = np.stack([token_weights(self._kinds[sample]) for sample in self.batch.samples[group.samples]])
             self._groups[group.samples.start] = torch.from_numpy(shares).to(written.device)
@@ -122,24 +121,10 @@ class WrittenByHeads(PerSample):
     def result(self) -> tuple[np.ndarray, np.ndarray]:
         return super().result(), self._streams
 
-    def _look_at(self, block: Block) -> None:
-        """Keep, for the block's layer, the length of the stream at each token, and its largest and median magnitude."""
-        import torch
-
-        stream = block.stream.float()
-        self._lengths = stream.norm(dim=-1)
-        sizes = stream.abs()
-        largest, self._target = sizes.amax(-1).max(-1)
-        median = sizes.flatten(1).median(-1).values
-        columns = torch.stack([largest.double(), median.double(), self._target.double()], -1)
-        self._of_batch[block.group.samples, block.layer] = columns.cpu().numpy()
-
 
 def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
     """Return the weight of each token in means over kinds of tokens (`TOKENS`) and quarters of a sample (`QUARTERS`).
 
-    kinds: kinds of the tokens of one sample, [token]: 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3 for a
-        comma, 4 for a period.
     A column is NaN, the mean of nothing, if the sample has none of its tokens. The first token counts in
     `written_first` and `written` alone.
     """

@@ -1,13 +1,10 @@
-"""Lengths that heads write, samples on which they are off, and massive activations beside sinks of attention.
-
-As tables, and as a figure.
-"""
+"""Tables and a figure of lengths that heads write, and of massive activations beside sinks of attention."""
 
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -32,23 +29,17 @@ def relative(outputs: Outputs) -> Float[np.ndarray, "sample layer head"]:
     return np.divide(length, mean, out=np.zeros_like(length), where=mean > 0)
 
 
-def is_off(outputs: Outputs) -> Bool[np.ndarray, "sample layer head"]:
-    return relative(outputs) < OFF
-
-
 def heads_table(outputs: Outputs) -> pd.DataFrame:
     """Return one row for each head on what it writes into the residual stream, means over samples; NaN if unmeasured.
 
-    The columns are:
-      layer, head: from 0. written...: the columns of `Outputs.written` that begin with `written`.
+    The columns are layer and head (from 0), those of `Outputs.written`, and
       low, high: ends of the interval of `written` over samples.
       relative: the length that the head writes divided by the mean of its layer's heads.
       off: percent of samples on which `relative` is below a quarter (`OFF`).
       off_no_sink: percent of samples on which the head is off although the first token gets at most half of its
         attention (`SINK`).
-      first, to_largest: shares of attention as in `Outputs.written`.
     """
-    off, sink = is_off(outputs), outputs.column("first") > SINK
+    off, sink = relative(outputs) < OFF, outputs.column("first") > SINK
     of_heads = outputs.column("written").reshape(len(outputs.length), -1).T
     low, high = (np.nan, np.nan) if outputs.reason else mean_intervals(of_heads)
     columns = {
@@ -66,10 +57,10 @@ def heads_table(outputs: Outputs) -> pd.DataFrame:
 
 
 def layers_table(outputs: Outputs) -> pd.DataFrame:
-    """Return one row for each layer, about the residual stream that it reads, and its heads; NaN if not measured.
+    """Return one row for each layer (from 0) on the residual stream that it reads, and its heads; NaN if not measured.
 
     The columns are:
-      layer: from 0. largest, median: means over samples of the columns of `Outputs.stream`.
+      largest, median: means over samples of the columns of `Outputs.stream`.
       ratio: the median over samples of largest divided by median.
       massive: percent of samples with a massive activation, a number above 100 and 1,000 times the median magnitude.
       token: the token, from 1, that has the stream's largest number on most samples. to_largest: the heads' share of
@@ -82,7 +73,7 @@ def layers_table(outputs: Outputs) -> pd.DataFrame:
         stream["largest"], stream["median"], out=np.full_like(stream["median"], np.inf), where=stream["median"] > 0
     )
     massive = (stream["largest"] > MASSIVE) & (ratio > TIMES)
-    off, sink = is_off(outputs), outputs.column("first") > SINK
+    off, sink = relative(outputs) < OFF, outputs.column("first") > SINK
     share = off.mean(axis=0)
     often = [0 if outputs.reason else np.bincount(tokens.astype(int)).argmax() for tokens in stream["token"].T]
     table = pd.DataFrame(
@@ -111,10 +102,7 @@ _ON, _OFF = "0.6", PALETTE[1]
 
 @styled
 def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
-    """Draw the lengths that heads write, by layer and against attention to the first token, and the stream by layer.
-
-    heads, layers: as `heads_table` and `layers_table` return them. Without values, the figure is a sentence.
-    """
+    """Draw the lengths that heads write, by layer and against attention to the first token, and the stream by layer."""
     figure = Figure(figsize=(PAGE, _HEIGHT), layout="constrained")
     if heads["written"].isna().all():
         figure.text(0.5, 0.5, "nothing could be measured of this model", ha="center")
@@ -123,7 +111,15 @@ def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
     off = heads["off"] > 50
     _draw_written(written, heads, off)
     _draw_sinks(sink, heads, off)
-    _draw_stream(stream, layers)
+    layer = layers["layer"] + 1
+    stream.plot(layer, layers["largest"], "o-", color=PALETTE[0], ms=_MARKER, lw=0.9, gid="largest")
+    stream.plot(layer, layers["median"], "--", color="0.4", lw=0.9)
+    if layers["largest"].max() > MASSIVE / 2:
+        stream.axhline(MASSIVE, color="0.75", lw=0.6, zorder=0)
+    stream.set(xlabel="layer", ylabel="magnitude in the residual stream", yscale="log")
+    # Matplotlib writes powers of ten in its own notation, which our figures show as it stands.
+    stream.yaxis.set_major_formatter("{x:g}")
+    stream.yaxis.set_minor_formatter("")
     of_off = legend_key(color=_OFF, marker="o", ms=_MARKER, ls="none", label="off on most samples")
     keys = [
         *([of_off] if off.any() else []),
@@ -163,18 +159,6 @@ def _draw_sinks(axes: Axes, heads: pd.DataFrame, off: pd.Series) -> None:
         axes.annotate(name, at, (place, below), fontsize=6, ha="center", va="center", arrowprops=line)
     axes.set(xlabel="attention to the first token, %", ylabel="written, of the layer's mean")
     axes.set(xlim=(0, 100), ylim=(2 * below, None))
-
-
-def _draw_stream(axes: Axes, layers: pd.DataFrame) -> None:
-    layer = layers["layer"] + 1
-    axes.plot(layer, layers["largest"], "o-", color=PALETTE[0], ms=_MARKER, lw=0.9, gid="largest")
-    axes.plot(layer, layers["median"], "--", color="0.4", lw=0.9)
-    if layers["largest"].max() > MASSIVE / 2:
-        axes.axhline(MASSIVE, color="0.75", lw=0.6, zorder=0)
-    axes.set(xlabel="layer", ylabel="magnitude in the residual stream", yscale="log")
-    # Matplotlib writes powers of ten in its own notation, which our figures show as it stands.
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_formatter("")
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -22,10 +22,7 @@ BASE = "HeadAnalysis"
 
 
 def class_in(file: StrPath) -> str:
-    """Return the name of the one class in a Python file that derives from `HeadAnalysis`, without running the file.
-
-    Raises `InputError` if the file is no Python, or if none or several of its classes derive from `HeadAnalysis`.
-    """
+    """Return the name of the one class in a Python file that derives from `HeadAnalysis`, without running the file."""
     try:
         tree = ast.parse(Path(file).read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
@@ -50,10 +47,7 @@ plot_analysis = of_inputs_alone("plot_analysis", calls="analyses.own.figure:run"
 
 
 def read_values(path: StrPath) -> pd.DataFrame:
-    """Return the table of an analysis of a user's own: a row for each head, sorted by layer and head.
-
-    path: a CSV file of `measure.value_table`. Raises `InputError` that names a damaged file.
-    """
+    """Return the table of `measure.value_table` from a CSV file, a row for each head, sorted by layer and head."""
     from headtypes.core.table_files import table_reader
 
     columns = {

@@ -16,10 +16,7 @@ _SPREAD = 0.6
 
 @styled
 def values_figure(table: pd.DataFrame, partition: Partition) -> Figure:
-    """Draw the value of each head over its layer, marked by the head's type, with the mean of each layer.
-
-    table: values of heads, as `analysis.read_values` returns them.
-    """
+    """Draw the values of `read_values` over the layers of heads, marked by type, with the mean of each layer."""
     layers, heads = partition.shape
     figure = Figure(figsize=(COLUMN, 2.4), layout="constrained")
     axes = figure.add_subplot()

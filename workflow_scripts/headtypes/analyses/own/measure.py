@@ -29,12 +29,8 @@ from headtypes.models.records import ModelRecord, read_model_record
 class SampleBlock:
     """The attention of some tokens of one sample (queries) to all its tokens (keys), by all heads of one layer.
 
-    weights: [head, query, key] attention, without padding; a row sums to one.
-    queries: [query] positions of the queries in the sample, from 0. keys: [key] positions of all tokens of the sample.
-    ids: [key] token ids. kinds: [key] 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a
-        period.
-    layer: index of the layer, from 0. sample: the sample's id and one or two texts.
-    encoding: the tokenizer's encoding of the sample.
+    queries, keys: positions in the sample, from 0. ids: token ids. layer: index of the layer, from 0.
+    kinds: 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
     """
 
     weights: Float[Tensor, "head query key"]
@@ -80,10 +76,7 @@ class HeadAnalysis:
 
 
 class QueryMeans(PerSample):
-    """A reducer, run with a model, whose result is the mean over queries of an analysis's numbers.
-
-    The result is [sample, layer, head] float64, NaN if no query of a sample has a number. encoded: the samples.
-    """
+    """A reducer whose result is the mean over queries of a `HeadAnalysis`'s numbers, [sample, layer, head]."""
 
     def __init__(self, analysis: HeadAnalysis, encoded: Encoded):
         # The sum of the numbers, how many there are, and the sum of the attention.
@@ -126,8 +119,7 @@ class QueryMeans(PerSample):
 def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer head"]) -> pd.DataFrame:
     """Return one row for each head: layer, head (both from 0), value, low, high, samples, label and unit.
 
-    values: value of each head on each sample, or NaN. The column `value` is the mean over the samples that have a
-    value; `low` and `high` are the ends of its interval over these samples, and `samples` is their number.
+    `value` is the mean over the samples that have a value (others are NaN), with its interval over these samples.
     """
     known = ~np.isnan(values)
     low, high = ratio_intervals(np.where(known, values, 0), known.astype(float))
@@ -139,11 +131,7 @@ def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer 
 
 
 def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
-    """Return the analysis in a user's Python file, which is run, with the given parameters.
-
-    parameters: {name: value} of attributes. Raises `InputError` as `class_in` does, and for a parameter that the
-    analysis does not have.
-    """
+    """Return the analysis in a user's Python file, which is run, with the values of its parameters by name."""
     name, spec = class_in(file), spec_from_file_location("own_analysis", file)
     # Classes look up their module, as dataclasses do.
     module = sys.modules[spec.name] = module_from_spec(spec)
@@ -154,11 +142,7 @@ def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
 def measure_heads(
     analysis: HeadAnalysis, samples: list[Sample], record: ModelRecord, *, kind: str, **settings: Any
 ) -> pd.DataFrame:
-    """Return the table of an analysis on samples, one row for each head (`value_table`).
-
-    record: the model. kind: the kind of the task, which says how samples are cut. settings: keyword arguments of
-        `ModelOnTask`.
-    """
+    """Return the `value_table` of an analysis on samples of a kind of task; settings: arguments of `ModelOnTask`."""
     model = ModelOnTask(record, **settings)
     encoded = model.encode(samples, kind)
     (values,) = model.read(encoded, QueryMeans(analysis, encoded))

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from headtypes.attention.hook import Batch
-    from headtypes.attention.one_pass import ModelOnTask
-    from headtypes.data.encoding import Encoded
     from headtypes.data.tasks import Sample
 
 # Where the same word stands: in the other text of a pair, or elsewhere in a word's own text.
@@ -40,13 +38,10 @@ _NONE = -1
 
 @dataclass(frozen=True)
 class SameWord:
-    """The attention of words to the same word elsewhere, by each head on every sample, and under even attention.
+    """The attention of words to the same word in the other text, and elsewhere in their own text, on every sample.
 
-    The places are the other text of the sample, and the rest of the word's own text.
-    shares: [sample, layer, head, place] mean over the words of a sample that have the same word in this place; NaN if
-        no word has.
-    chance: [sample, place] the same mean for attention that is spread evenly. sample_ids: ids of the samples.
-    frequent: the most frequent words, which are left out.
+    shares: mean over the words of a sample that have the same word there; NaN if no word has.
+    chance: the same mean for attention that is spread evenly. frequent: the most frequent words, which are left out.
     """
 
     shares: Float32[np.ndarray, "sample layer head 2"]
@@ -55,10 +50,7 @@ class SameWord:
     frequent: Annotated[list[str], Stored("frequent", "word")]
 
     def mean(self, place: str) -> np.ndarray:
-        """Return the mean attention of each head to the same word, [layer, head], over samples that have it there.
-
-        place: `other`, the other text of the sample, or `own`, elsewhere in the word's own text.
-        """
+        """Return the mean of `shares`, [layer, head], over samples that have the same word in a place of `PLACES`."""
         return mean_of_known(self.shares[..., PLACES.index(place)])
 
     def mean_chance(self, place: str) -> float:
@@ -66,13 +58,10 @@ class SameWord:
 
 
 class SameWords(PerSample):
-    """A reducer, run with a model, that measures attention to the same word elsewhere.
+    """A reducer, run with a model, whose result is shares, chance and frequent of `SameWord`, by name.
 
-    The result is (shares, chance, frequent), as in `SameWord`. Each occurrence of a word counts once if the same word
-    stands elsewhere and the model lets the word look there. An occurrence's value is the mean over its tokens of the
-    attention to all tokens of the other occurrences. The result is NaN for a sample in which no word counts.
-
-    words, frequent: the two results of `words_of`.
+    Each occurrence of a word counts once if the same word stands elsewhere and the model lets the word look there. An
+    occurrence's value is the mean over its tokens of the attention to all tokens of the other occurrences.
     """
 
     by_head = True
@@ -117,17 +106,15 @@ class SameWords(PerSample):
         self._chance[self.batch.samples] = (self._even / none).cpu().numpy()
         super().finish()
 
-    def result(self) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        return super().result(), self._chance, self._frequent
+    def result(self) -> dict[str, np.ndarray | list[str]]:
+        return {"shares": super().result(), "chance": self._chance, "frequent": self._frequent}
 
 
 def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[list[np.ndarray], list[str]]:
     """Return (words, frequent): the word of each token of each sample, and the most frequent words, which are left out.
 
-    samples: texts. encodings: the tokenizer's encoding of each sample.
-    words: for each sample [token, 3] int64. The columns are the number of the token's word among all words, the number
-    of its occurrence in the sample, and the text (0 or 1) of this occurrence. All three are -1 for a token of no word
-    or of a frequent word.
+    words: for each sample [token, 3] int64: the number of the token's word among all words, of the word's occurrence in
+        the sample, and of the occurrence's text (0 or 1); -1 for a token of no word or of a frequent word.
     """
     found = [_words_of_tokens(*each) for each in zip(samples, encodings, strict=True)]
     counts = Counter(word for of_tokens in found for word, _ in dict.fromkeys(filter(None, of_tokens)))
@@ -151,9 +138,9 @@ def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[
 
 
 def _words_of_tokens(sample: Sample, encoding: Encoding) -> list[tuple[str, tuple[int, int]] | None]:
-    """Return for each token (word, (text, character)): its word in lower case, and where the word begins.
+    """Return for each token (word, (text, character)): its word in lower case, and where the word begins; or None.
 
-    The entry is None for a token of no word. text: 0 for the sample's first text, 1 for the second.
+    text: 0 for the sample's first text, 1 for the second.
     """
     texts = [text for text in (sample.first, sample.second) if text is not None]
     if len(texts) == 2 and 1 not in encoding.sequence_ids:
@@ -173,8 +160,7 @@ def _words_of_tokens(sample: Sample, encoding: Encoding) -> list[tuple[str, tupl
 def _pairs(words: Sequence[np.ndarray], device: torch.device) -> tuple[Bool[Tensor, "sample 2 query key"], Tensor]:
     """Return (same, weight): which keys are the same word as a query, and each query's weight in a mean over words.
 
-    words: for each sample [token, 3], as `words_of` returns them.
-    same: [sample, place, query, key] bool; place 0 is the other text, place 1 elsewhere in the query's own text.
+    words: as `words_of` returns them. same: place 0 is the other text, place 1 elsewhere in the query's own text.
     weight: [sample, query]; the weights of the tokens of one occurrence of a word sum to one.
     """
     import torch
@@ -189,11 +175,7 @@ def _pairs(words: Sequence[np.ndarray], device: torch.device) -> tuple[Bool[Tens
     return torch.stack([same & ~of_text, same & of_text & ~itself], 1), weight
 
 
-def _result(run: ModelOnTask, samples: list[Sample], encoded: Encoded, read: list) -> SameWord:
-    ((shares, chance, frequent),) = read
-    return SameWord(shares, chance, [sample.id for sample in samples], frequent)
-
-
 measure_same_word = Measurement(
-    lambda run, encoded, norms: [SameWords(*words_of(encoded.samples, encoded.encodings))], _result
+    lambda run, encoded, norms: [SameWords(*words_of(encoded.samples, encoded.encodings))],
+    lambda run, samples, encoded, read: SameWord(**read[0], sample_ids=[sample.id for sample in samples]),
 )

@@ -29,13 +29,17 @@ _POSITIONS = ("previous", "next", "self")
 BY_NORMS = " Of each row's norms, what tokens hand over (Kobayashi et al. 2020)."
 
 
-def per_head(task: str, path: StrPath) -> list:
-    import numpy as np
-
+def _read(path: StrPath) -> Any:
     from headtypes.analyses.surface.measure import Surface
     from headtypes.core.hdf5_files import read_arrays
 
-    surface, columns = read_arrays(path, Surface), []
+    return read_arrays(path, Surface)
+
+
+def per_head(task: str, path: StrPath) -> list:
+    import numpy as np
+
+    surface, columns = _read(path), []
     note = "Mean over segments (Clark et al. 2019, section 3)."
     for of, (name, (label, unit)) in product(surface.read, LABELS.items()):
         values = surface.mean(name, of).ravel()
@@ -56,17 +60,10 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """Yield a dictionary for the previous, the next and the same token, about the head that attends to the token most.
-
-    task: not used. path: the file of surface patterns. The keys are layer, head, at (the position in words), value
-        (percent of attention) and above (None). A position that the model cannot attend to is left out.
-    """
+    """Yield (layer, head, at, value in percent, above: None) of the best head for the previous, next and same token."""
     import numpy as np
 
-    from headtypes.analyses.surface.measure import Surface
-    from headtypes.core.hdf5_files import read_arrays
-
-    surface = read_arrays(path, Surface)
+    surface = _read(path)
     for name in _POSITIONS:
         shares = 100 * surface.mean(name)
         if not np.isnan(shares).all():
@@ -82,11 +79,9 @@ def _quantity(name: str, of: str) -> str:
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     import numpy as np
 
-    from headtypes.analyses.surface.measure import Surface
-    from headtypes.core.hdf5_files import read_arrays
     from headtypes.core.statistics import mean_intervals
 
-    surface = read_arrays(path, Surface)
+    surface = _read(path)
     for of, name in product(surface.read, LABELS):
         by_sample = surface.column(name, of).reshape(len(surface.length), -1).astype(float)
 

@@ -36,12 +36,9 @@ COLUMNS = (
 class Surface:
     """The surface patterns of every head on every sample (Clark et al. 2019, sections 3.1 to 3.3).
 
-    A surface pattern is the attention to a position or a kind of token, or the entropy of attention.
-    patterns: [sample, layer, head, column] the columns `COLUMNS`: entropies in nats, all others shares of attention;
-        NaN if a column is impossible for the model or the sample.
-    uniform: [sample, layer] mean over tokens of the entropy, in nats, of attention spread evenly over all that a token
-        may look at.
-    length: [sample] number of tokens. sample_ids: ids of the samples. columns: names of the columns.
+    patterns: entropies in nats, and shares of attention to positions and kinds of tokens (`COLUMNS`); NaN if a column
+        is impossible for the model or the sample.
+    uniform: mean over tokens of the entropy, in nats, of attention spread evenly over all that a token may look at.
     norms: the same patterns of norms (`attention.norms`); None if norms were not read.
     """
 
@@ -61,10 +58,7 @@ class Surface:
         return (self.patterns if of == "weights" else self.norms)[..., COLUMNS.index(name)]
 
     def mean(self, name: str, of: Of = "weights") -> Float[np.ndarray, "layer head"]:
-        """Return the mean of a column over samples, float64; NaN for a head whose column is NaN on all samples.
-
-        name: a column, such as `previous` or `entropy`. of: whether the column of weights or of norms is meant.
-        """
+        """Return the mean of a column, such as `entropy`, over samples, float64; NaN for a head without a value."""
         return mean_of_known(self.column(name, of))
 
 
@@ -80,21 +74,18 @@ _SUMS = (
 class SurfacePatterns(PerSample):
     """A reducer, run with a model, whose result is the surface patterns: [sample, layer, head, 14] float32.
 
-    kinds: for each sample the kinds of its tokens, [token]: 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3
-        for a comma, 4 for a period.
+    kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
     of: whether A is the weights of attention, or each token's share of the norms.
 
     The columns are `COLUMNS`, and last the entropy of uniform attention. A[s, t] is the attention of token s to token
     t, and L the number of tokens, special tokens included:
 
     self, previous, next: the sums of A[s, s], of A[s, s - 1] and of A[s, s + 1], divided by L.
-    cls, sep, punctuation: mean over the rows of the attention to `[CLS]`, to `[SEP]`, to comma and period together.
-    special:              the sum of cls, sep and punctuation.
+    cls, sep, punctuation, first: mean over the rows of the attention to `[CLS]`, to `[SEP]`, to comma and period, and
+        to the first token. special: the sum of cls, sep and punctuation.
     sep_to_sep, other_to_sep: mean over the rows of `[SEP]`, and over all other rows, of the attention to `[SEP]`.
-    entropy, entropy_cls: mean over the rows of the entropy, and the entropy of the row of `[CLS]`, in nats. If a share
-        goes to no token (`reducers.Block.to_none`), "no token" is one more outcome of the entropy.
-    peak:                 mean over the rows of the largest attention.
-    first:                mean over the rows of the attention to the first token.
+    entropy, entropy_cls, peak: mean over the rows of the entropy in nats, the entropy of the row of `[CLS]`, and mean
+        over the rows of the largest attention. A share that goes to no token is one more outcome of the entropy.
 
     Impossible columns are NaN: the columns of a token that the sample lacks (except punctuation, which a sample may
     lack by chance); next if no token may look ahead; entropy_cls if `[CLS]` may look at itself alone.
@@ -159,11 +150,7 @@ class SurfacePatterns(PerSample):
 
 
 class _Tokens:
-    """The kinds of the tokens of samples of one length, with which their attention is summed.
-
-    kinds: kinds of the tokens of each sample, [token]: 0 for an ordinary token, 1 for `[CLS]`, 2 for `[SEP]`, 3 for a
-        comma, 4 for a period.
-    """
+    """The kinds of the tokens of samples of one length, with which their attention is summed."""
 
     def __init__(self, kinds: list[np.ndarray], device: torch.device):
         import torch
@@ -179,13 +166,7 @@ class _Tokens:
         self._looked_at = torch.stack([is_cls, is_sep, is_comma | is_period, is_first], -1)[:, None].float()
 
     def sums(self, block: Block, entropy_sums: EntropySums) -> list[Tensor]:
-        """Return the sums over the rows of a block from which surface patterns are made, in the order of `_SUMS`.
-
-        The sums are of attention by position and kind of token, of entropies and of largest weights; the last are of
-        entropies of uniform attention, rows that see the next token, and rows of `[CLS]` that see another token. Each
-        sum has a shape that broadcasts to [sample, attention head].
-        entropy_sums: a function for sums of p ln p.
-        """
+        """Return the sums `_SUMS` over the rows of a block, whose shapes broadcast to [sample, head]."""
         import torch
 
         attention, rows, is_cls = block.shares, block.rows, self._is_cls[..., block.rows]
