@@ -59,7 +59,6 @@ class _Tee:
 
 @contextmanager
 def logged(path: str) -> Iterator[None]:
-    """Copy everything that is printed in the `with` block to the log file `path`, which is overwritten."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     # Unbuffered: nothing is left over to fail when the log is closed.
     with (

@@ -61,7 +61,6 @@ _NUMBERED = 12
 
 
 def style():
-    """Return a Matplotlib context with the project's settings, whatever the user's own settings are."""
     return matplotlib.style.context(["default", _SETTINGS])
 
 

@@ -197,10 +197,6 @@ class Table:
         return [by_name[name] for name in names] if names else list(self.columns)
 
 
-def latex(tables: Iterable[Table]) -> str:
-    return "\n".join(["% These need the package booktabs.\n", *(table.latex() for table in tables)])
-
-
 def interval(name: str) -> tuple[str, str]:
     return f"{name}_low", f"{name}_high"
 
@@ -239,12 +235,10 @@ def markdown_rows(labels: Iterable[str], is_number: Iterable[bool], rows: Iterab
 
 
 def document(title: str, parts: Iterable[str]) -> str:
-    """Return a Markdown page: the title as a heading, then the parts, separated by blank lines."""
     return "\n".join([f"# {title}\n", *(part.rstrip("\n") + "\n" for part in parts)])
 
 
 def anchor(title: str) -> str:
-    """Return the fragment of a link (`#...`, without #) to the section with this title."""
     return re.sub(r"[^\w.+-]+", "-", title)
 
 
@@ -266,7 +260,8 @@ def write_table(
     write_text(outputs[f"markdown{ending}"], page)
     write_text(outputs[f"html{ending}"], to_html(page, provenance))
     if printed:
-        write_text(outputs[f"tex{ending}"], latex(printed))
+        latex = (shown.latex() for shown in printed)
+        write_text(outputs[f"tex{ending}"], "\n".join(["% These need the package booktabs.\n", *latex]))
 
 
 def to_html(page: str, provenance: dict) -> str:

@@ -26,7 +26,6 @@ _LOGITS = 2**25
 
 
 def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
-    """Return a fetched model with the model head that answers this kind of task, a key of `KINDS`."""
     head = KINDS[kind].head
     return load_model(record, precision, head=record.language_head if head == LANGUAGE_MODEL else head)
 
@@ -97,7 +96,6 @@ class Answers(SomeTokens):
             yield
 
     def start(self, windows: np.ndarray) -> None:
-        """Prepare for the forward pass of a batch; windows: indices of the windows in the batch."""
         self._batch = windows
         if self._tokens is not None:
             self.draw([np.flatnonzero(self._wanted[window] >= 0) for window in windows])

@@ -9,14 +9,6 @@ from headtypes.data.tasks import KINDS, LANGUAGE_MODEL
 from headtypes.models.stage import RECORD
 
 
-def _read(plan: Plan) -> list[dict[str, str]]:
-    return [{"task": task} for task in dict.fromkeys(entry.task for entry in plan.inputs)]
-
-
-def _tested(plan: Plan) -> list[dict[str, str]]:
-    return [{"task": task} for task in plan.tasks_of("treebank") if plan.files.of_test(task)]
-
-
 def _answered(plan: Plan) -> list:
     return [*plan.ablations, *(gradient for gradient in plan.gradients if not plan.is_text(gradient.task))]
 
@@ -38,9 +30,16 @@ def fetched(rule: str, of: Callable, about: str, place: str, content: str) -> tu
     )
 
 
-ROWS, ROWS_RECORD = fetched(*("fetch_task", _read, "where data come from", "tasks"), content="the data of the task")
+ROWS, ROWS_RECORD = fetched(
+    "fetch_task",
+    lambda plan: [{"task": task} for task in dict.fromkeys(entry.task for entry in plan.inputs)],
+    *("where data come from", "tasks"),
+    content="the data of the task",
+)
 TEST_ROWS, TEST_RECORD = fetched(
-    *("fetch_test", _tested, "where test sentences come from", "test"),
+    "fetch_test",
+    lambda plan: [{"task": task} for task in plan.tasks_of("treebank") if plan.files.of_test(task)],
+    *("where test sentences come from", "test"),
     content="the sentences of a treebank on which choices are scored",
 )
 _declared = partial(Result, section=SECTION, withheld=TEXT)

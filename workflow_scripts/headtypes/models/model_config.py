@@ -71,7 +71,6 @@ def padding_token(config: PreTrainedConfig) -> int | None:
 
 
 def check_padding(config: PreTrainedConfig, where: str) -> None:
-    """Raise `InputError` if a model has no padding token, by which a classification head finds the end of each text."""
     if padding_token(config) is None:
         raise InputError(
             f"{where} has no pad_token_id in its config.json, which a classification head needs to find the end of "

@@ -177,7 +177,6 @@ def _given(file: str | None) -> list[str]:
 
 
 def plan_of(layers: Layers) -> "Plan":
-    """Return the plan of a configuration; raise `ConfigError` with the file and line of each wrong key."""
     try:
         return Plan(read_config(layers.values))
     except ConfigError as error:

@@ -31,14 +31,6 @@ def _taught(plan: Plan) -> list[dict[str, str]]:
     return [{"task": entry.task} for entry in [*made, *plan.probed]]
 
 
-def _finetuned(plan: Plan) -> list[dict[str, str]]:
-    return [{"model": model} for model in plan.models if plan.finetuned(model)]
-
-
-def _trained(plan: Plan) -> list[dict[str, str]]:
-    return [{"model": model} for model in plan.models if plan.config.models[model].source.trained]
-
-
 # What a model's folder must hold: each is an output of its own, so that one that is deleted is missed.
 SAVED = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 _declared = partial(Result, section=SECTION, withheld=WEIGHTS)
@@ -53,14 +45,14 @@ FINETUNED = _declared(
     "results/models/{model}",
     "finetune_model",
     "a model that was fine-tuned",
-    of=_finetuned,
+    of=lambda plan: [{"model": model} for model in plan.models if plan.finetuned(model)],
     content="a model that the workflow fine-tuned, as written by `save_pretrained`",
 )
 TRAINED = _declared(
     "results/trained/{model}",
     "train_model",
     "a small model that was trained from scratch until it copies",
-    of=_trained,
+    of=lambda plan: [{"model": model} for model in plan.models if plan.config.models[model].source.trained],
     content="a decoder that the workflow trained from scratch, as written by `save_pretrained`; its "
     "`training.json` has the `steps` of its training, whether it `copies`, and the share of repeated tokens that "
     "it `predicted`",
@@ -68,13 +60,8 @@ TRAINED = _declared(
 RESULTS = (
     *(TRAINING_ROWS, TRAINING_RECORD, FINETUNED, TRAINED),
     *(
-        _declared(
-            f"results/{folder}/{{model}}/{{{','.join(SAVED)}}}", rule, "a file of such a model", of=of, section=""
-        )
-        for folder, rule, of in (("models", "finetune_model", _finetuned), ("trained", "train_model", _trained))
+        replace(made, path=f"{made.path}/{{{','.join(SAVED)}}}", about="a file of such a model", section="", content="")
+        for made in (FINETUNED, TRAINED)
     ),
-    *(
-        replace(RECORD, rule=rule, of=of, name="", section="", content="")
-        for rule, of in (("finetune_model", _finetuned), ("train_model", _trained))
-    ),
+    *(replace(RECORD, rule=made.rule, of=made.of, name="", section="", content="") for made in (FINETUNED, TRAINED)),
 )
