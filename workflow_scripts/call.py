@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from headtypes.core.errors import InputError
 from headtypes.core.files import refusal
 from headtypes.core.progress import logged, title_of
-from headtypes.models.placement import arithmetic, limit_memory
+from headtypes.models.placement import MEMORY, usable_precision
 from headtypes.planning.code import check_code, loaded_modules
 from headtypes.planning.provenance import forget, provenance_of, record, results_folder, state_of, verified
 
@@ -59,14 +59,14 @@ def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
             provenance = provenance_of(snakemake.rule, wildcards, spec, snakemake.params.code, inputs, results)
             checked = {"sha256": sha256} if (sha256 := getattr(snakemake.params, "sha256", None)) else {}
             if memory := json.loads(getattr(snakemake.params, "memory", "null")):
-                limit_memory(snakemake.wildcards.model, memory)
+                MEMORY[snakemake.wildcards.model] = memory
             for name, keys in json.loads(getattr(snakemake.params, "keyed", "{}")).items():
                 named = (key if isinstance(key, str) else tuple(key) for key in keys)
                 setattr(snakemake.input, name, dict(zip(named, getattr(snakemake.input, name), strict=True)))
             # A copy, since functions take keys out of it.
             yield snakemake.input, {**spec, **checked}, snakemake.output, provenance
             if spec.get("precision") == "bfloat16" or spec.get("bf16"):
-                provenance |= {"computed_in": arithmetic("bfloat16")}
+                provenance |= {"computed_in": usable_precision("bfloat16")}
             record(provenance, read, outputs, snakemake.threads, states)
         except InputError as error:
             print(f"{title}: {error}", file=sys.stderr)

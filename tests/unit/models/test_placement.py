@@ -17,7 +17,7 @@ from headtypes.attention.one_pass import ModelOnTask
 from headtypes.data.kinds.question_answering import build_windows
 from headtypes.models import placement
 from headtypes.models.loading import load_model
-from headtypes.models.placement import device_of, gpus_for, keep_to_gpus, limit_memory, take_gpu, visible_gpus
+from headtypes.models.placement import MEMORY, device_of, gpus_for, keep_to_gpus, take_gpu, visible_gpus
 from tests.support.models import tiny_family
 from tests.support.reading import measured
 from tests.support.records import SAMPLES, questions, recorded
@@ -107,7 +107,7 @@ def both(request, tmp_path_factory):
         recorded(model, tokenizer, folder / "whole"),
         replace(recorded(model, tokenizer, folder / "parts"), name="parts"),
     ]
-    limit_memory("parts", {"cpu": most})
+    MEMORY["parts"] = {"cpu": most}
     return *records, tokenizer
 
 

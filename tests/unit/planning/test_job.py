@@ -14,7 +14,7 @@ from call import job
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_text
 from headtypes.core.progress import progress, warn
-from headtypes.models.placement import memory_limits
+from headtypes.models.placement import MEMORY
 from headtypes.planning.provenance import recorded
 
 
@@ -64,7 +64,7 @@ def test_the_record_says_whether_bfloat16_was_what_was_computed(snakemake, monke
     assert "computed_in" not in recorded("results/out.csv")
     snakemake.params.spec = f"{{{asked}}}"
     for computed in ("bfloat16", "float32"):
-        monkeypatch.setattr(of_jobs, "arithmetic", {"bfloat16": computed}.get)
+        monkeypatch.setattr(of_jobs, "usable_precision", {"bfloat16": computed}.get)
         run(snakemake, lambda *_: None)
         assert recorded("results/out.csv")["computed_in"] == computed
 
@@ -72,7 +72,7 @@ def test_the_record_says_whether_bfloat16_was_what_was_computed(snakemake, monke
 def test_where_the_weights_of_its_model_may_lie_is_told_to_a_job_and_in_no_record(snakemake):
     snakemake.wildcards.model, snakemake.params.memory = "huge", '{"cpu":2.0}'
     run(snakemake, lambda *_: None)
-    assert memory_limits("huge") == {"cpu": 2.0}
+    assert MEMORY["huge"] == {"cpu": 2.0}
     assert recorded("results/out.csv")["spec"] == {"k": 4, "seed": 1}
 
 

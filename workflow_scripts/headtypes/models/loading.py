@@ -3,7 +3,6 @@
 import atexit
 import re
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -29,7 +28,7 @@ from transformers.utils import logging
 from headtypes.core.errors import InputError, told
 from headtypes.models.fetching import check_files
 from headtypes.models.model_config import body_of, check_padding, config_of
-from headtypes.models.placement import GB, arithmetic, gpus_for, keep_to_gpus, memory_limits
+from headtypes.models.placement import GB, MEMORY, gpus_for, keep_to_gpus, usable_precision
 from headtypes.models.records import ModelRecord
 
 # Tensors of a model's body that may be left over: the pooler, and buffers that once were saved.
@@ -148,18 +147,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     # No text is generated, so that caching the keys and values of all layers would only waste memory.
     model.config.use_cache = False
     model = model if head else body_of(model)
-    return model.eval().to(device()) if memory_limits(record.name) is None else model.eval()
-
-
-def usable_precision(precision: str, what: str) -> str:
-    """Return `precision`, or float32 in place of bfloat16 if the processor has no instructions for bfloat16.
-
-    If the precision changes, a line about the work `what`, such as a model's name, is printed to the standard error.
-    """
-    computed = arithmetic(precision)
-    if computed != precision:
-        print(f"{what}: in {computed}, since this processor has no instructions for {precision}", file=sys.stderr)
-    return computed
+    return model.eval() if record.name in MEMORY else model.eval().to(device())
 
 
 def _place_layers(record: ModelRecord, precision: str) -> dict[str, Any]:
@@ -167,8 +155,7 @@ def _place_layers(record: ModelRecord, precision: str) -> dict[str, Any]:
 
     Returns {}, and reserves nothing, for a model without the config key `memory`.
     """
-    memory = memory_limits(record.name)
-    if memory is None:
+    if (memory := MEMORY.get(record.name)) is None:
         return {}
     keep_to_gpus(gpus_for(record.parameters, precision, memory))
     gpus = range(torch.cuda.device_count()) if "gpu" in memory else ()

@@ -97,41 +97,32 @@ def _opens(node: Path) -> bool:
     return False
 
 
-def arithmetic(precision: str) -> str:
+def usable_precision(precision: str, work: str = "") -> str:
     """Return the precision in which this machine computes a model: `precision`, or float32 instead of a slow bfloat16.
 
     bfloat16 becomes float32 if there is no GPU and the processor would only emulate bfloat16: an emulated step of
-    training took 7.3 times as long. Call `keep_to_gpus` before this function, since it makes PyTorch look for GPUs.
+    training took 7.3 times as long. A line on standard error then names the work, such as a model, if it is given. Call
+    `keep_to_gpus` before this function, since it makes PyTorch look for GPUs.
     """
     import torch
 
-    if precision == "bfloat16" and not torch.accelerator.is_available():
-        return precision if torch.ops.mkldnn._is_mkldnn_bf16_supported() else "float32"
-    return precision
+    if precision != "bfloat16" or torch.accelerator.is_available() or torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        return precision
+    if work:
+        print(f"{work}: in float32, since this processor has no instructions for {precision}", file=sys.stderr)
+    return "float32"
 
 
 GB = 1e9
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
-_memory_of: dict[str, Mapping[str, float] | None] = {}
-
-
-def limit_memory(model: str, memory: Mapping[str, float] | None) -> None:
-    """Store how many GB of a model's weights may lie in each place, for `memory_limits` to return.
-
-    memory: {"gpu": GB on each GPU, "cpu": GB in the machine's memory}, either or both; None for a model that fits into
-        one place.
-    """
-    _memory_of[model] = memory
-
-
-def memory_limits(model: str) -> Mapping[str, float] | None:
-    return _memory_of.get(model)
+# {model that is larger than a device: {"gpu": most GB of its weights on each GPU, "cpu": most GB in memory}, or one}.
+MEMORY: dict[str, Mapping[str, float]] = {}
 
 
 def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None) -> int:
     """Return the number of GPUs that a model's weights need, at least 1.
 
-    memory: limits as in `limit_memory`; without "gpu", the number is 1.
+    memory: limits as in `MEMORY`; without "gpu", the number is 1.
     """
     most = (memory or {}).get("gpu")
     return 1 if most is None else max(1, math.ceil(parameters * BYTES[precision] / (most * GB)))

@@ -21,9 +21,9 @@ from headtypes.core.progress import progress
 from headtypes.data.tasks import KINDS, read_rows
 from headtypes.data.windows import Windows
 from headtypes.models.fetching import fetch_model, load_tokenizer
-from headtypes.models.loading import HEADS, check_left_over, missing_weights, usable_precision
+from headtypes.models.loading import HEADS, check_left_over, missing_weights
 from headtypes.models.model_config import check_padding, config_of, padding_token
-from headtypes.models.placement import keep_to_gpus
+from headtypes.models.placement import keep_to_gpus, usable_precision
 from headtypes.models.records import ModelRecord, read_model_record, save_model, write_model_record
 from headtypes.training.settings import FinetuningSettings
 
