@@ -39,19 +39,6 @@ class Stored(NamedTuple):
 SampleIds = Annotated[list[str], Stored("sample_id", "sample")]
 
 
-@contextmanager
-def new_hdf5(path: StrPath, **options) -> Iterator[h5py.File]:
-    """Yield a new, open HDF5 file, which is written to `path` whole or not at all when the `with` block ends.
-
-    options: those of `h5py.File`. The file is filled in memory, since HDF5 crashes on a full disk.
-    """
-    content = BytesIO()
-    with h5py.File(content, "w", **options) as file:
-        yield file
-    with atomic_write(path) as temporary:
-        temporary.write_bytes(content.getbuffer())
-
-
 def write_arrays(path: StrPath, result: Any, provenance: dict) -> None:
     """Write one or several dataclass instances to an HDF5 file, and their provenance as an attribute in JSON.
 
@@ -60,13 +47,17 @@ def write_arrays(path: StrPath, result: Any, provenance: dict) -> None:
     Arrays, lists of texts and integers become data sets. Texts, truth values and mappings become attributes. None is
     left out. Texts in lists become bytes of equal length, since HDF5 has no checksum for texts of different lengths.
     """
-    with new_hdf5(path, track_order=True) as file:
+    # In memory, since HDF5 tries again on a full disk, complains, and crashes when Python ends.
+    content = BytesIO()
+    with h5py.File(content, "w", track_order=True) as file:
         if isinstance(result, list | Mapping):
             for name, part in result.items() if isinstance(result, Mapping) else enumerate(result):
                 _fill(file.create_group(str(name), track_order=True), part)
         else:
             _fill(file, result)
         file.attrs["provenance"] = canonical_json(provenance)
+    with atomic_write(path) as temporary:
+        temporary.write_bytes(content.getbuffer())
 
 
 def read_arrays(path: StrPath, kind: type[T]) -> T:

@@ -82,10 +82,6 @@ class Column:
     below: str = ""
     verdict: str = ""
 
-    @property
-    def is_plain_number(self) -> bool:
-        return self.is_number and self.write is None and self.ends is None
-
     def texts(self, values: pd.DataFrame) -> list[str]:
         """Return the text of each value of the column with its interval, [row]; "" for a missing value."""
         texts = []
@@ -172,7 +168,8 @@ class Table:
     def markdown(self, *names: str) -> str:
         columns = self._named(names)
         rows = zip(*(column.texts(self.data) for column in columns), strict=True)
-        return markdown_rows([column.label for column in columns], [column.is_plain_number for column in columns], rows)
+        plain_numbers = [column.is_number and not (column.write or column.ends) for column in columns]
+        return markdown_rows([column.label for column in columns], plain_numbers, rows)
 
     def latex(self) -> str:
         """Return a LaTeX table (booktabs) of the columns `printed` and rows `brief_rows`; its title is a comment."""

@@ -26,17 +26,12 @@ def train_model(plan: Plan, model: str) -> dict:
     return {**given(trained), "seed": plan.seed("train_model", model)}
 
 
-def _taught(plan: Plan) -> list[dict[str, str]]:
-    made = [made for model in plan.models if (made := plan.finetuned(model))]
-    return [{"task": entry.task} for entry in [*made, *plan.probed]]
-
-
 # What a model's folder must hold: each is an output of its own, so that one that is deleted is missed.
 SAVED = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 _declared = partial(Result, section=SECTION, withheld=WEIGHTS)
 TRAINING_ROWS, TRAINING_RECORD = fetched(
     "fetch_training",
-    _taught,
+    lambda plan: [{"task": entry.task} for entry in [*filter(None, map(plan.finetuned, plan.models)), *plan.probed]],
     "where training data come from",
     "training",
     "the training data of the task",

@@ -355,10 +355,6 @@ def is_result(path: str) -> bool:
     return path.startswith("results/")
 
 
-def _input(path: str) -> str:
-    return path if is_result(path) else _expand(path)
-
-
 class AnalysisEntry(Strict):
     """An analysis of the user's own, written in a Python file."""
 
@@ -366,7 +362,7 @@ class AnalysisEntry(Strict):
     """The Python file, in which one class derives from `HeadAnalysis`."""
     parameters: dict[Text, Any] = {}
     """New values of attributes of this class."""
-    inputs: dict[Text, Annotated[Text, AfterValidator(_input)]] = {}
+    inputs: dict[Text, Annotated[Text, AfterValidator(lambda path: path if is_result(path) else _expand(path))]] = {}
     """Files that the analysis reads, by names of your choice: your own files, or results, such as
     `results/gradients/{model}/{task}.csv`."""
 
