@@ -27,7 +27,11 @@ _WILDCARD = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Result:
-    """A result that one rule writes: a file, or a file in each of some formats, for each of some plan entries."""
+    """A result that one rule writes: a file, or a file in each of some formats, for each of some plan entries.
+
+    Fields are the pattern of the paths, the rule's name, the function that selects the plan entries, and texts for the
+    documentation.
+    """
 
     path: str
     """Relative to the working directory; `{model}` and the like are wildcards, `{pdf,png}` stands for either."""
@@ -64,7 +68,8 @@ class Result:
 class Stage:
     """A rule of the workflow: the function that returns its spec, the function that its jobs call, and its inputs.
 
-    The spec is the part of the configuration that a job depends on, as a dict.
+    The spec is the part of the configuration that a job depends on, as a dict. Further fields say how often a job runs
+    a model over which texts, by which its memory and time are estimated.
     """
 
     spec: Callable[..., dict]

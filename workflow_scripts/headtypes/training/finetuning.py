@@ -249,7 +249,8 @@ def _last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
     """Return the path of the last complete checkpoint of a run; None if no checkpoint is complete.
 
     A checkpoint is complete if its trainer_state.json, which Trainer writes last, can be read. All other checkpoints
-    are removed, and those of a run with another fingerprint.
+    are removed. fingerprint: digest of what the run's result depends on; checkpoints of another fingerprint are
+    removed, too.
     """
     run = checkpoints / "run.json"
     if checkpoints.exists() and (not run.exists() or read_json(run) != fingerprint):
