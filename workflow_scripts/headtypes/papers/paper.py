@@ -163,7 +163,7 @@ class Paper:
     judges_tasks: bool = False
 
     def inputs(self, plan: Plan) -> dict[tuple[str, ...], str]:
-        """Return the paths of our results that are compared with the paper, by (kind, *key), such as a model's."""
+        """Return the paths of our results that are compared with the paper, by kind, model, and partition or task."""
         raise NotImplementedError
 
     def spec(self, plan: Plan) -> dict:

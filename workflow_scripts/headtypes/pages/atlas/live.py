@@ -101,7 +101,7 @@ class Answer(NamedTuple):
     unit: str = ""
 
     def beside(self, whole: "Answer") -> dict:
-        """Return the likeliest candidates of this answer and of the whole model's, with the keys title, unit, rows.
+        """Return the likeliest candidates of this answer and of `whole`, with the keys title, unit and rows.
 
         A row is a candidate's text, its value with all heads, and its value in this answer.
         """

@@ -270,16 +270,14 @@ def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
 
 
 def pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
-    """Return lengths of vectors as uint16 little-endian, in units of 1/65535 of the head's largest length."""
+    """Return lengths of vectors as uint16 little-endian, in units of 1/65535 of the largest in the last dimension."""
     largest = lengths.max(axis=-1, keepdims=True)
     return np.rint(lengths / np.where(largest > 0, largest, 1) * _SCALES).astype("<u2").tobytes()
 
 
 def pack_divergence(divergence: Float[np.ndarray, "head head"]) -> tuple[str, float]:
     """Return divergences as text, uint16 little-endian in units of 1/65535 of the largest, and the largest in nats."""
-    largest = float(divergence.max())
-    levels = np.rint(divergence / (largest or 1) * _SCALES)
-    return pack(levels.astype("<u2").tobytes()), largest
+    return pack(pack_lengths(divergence.reshape(1, 1, -1))), float(divergence.max())
 
 
 _SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "svg", "head", "facts")

@@ -22,7 +22,7 @@ SHOWN = {
 
 
 def tasks_with_maps(plan: Plan, model: str) -> list:
-    """Return the plan's entries of a model's head features, one for each task; first the task that it answers."""
+    """Return the plan's entries of a model's head features, one for each task, first of the task that it answers."""
     entries = [entry for entry in plan.features if entry.model == model]
     return sorted(entries, key=lambda entry: entry.task != plan.config.models[model].evaluate)
 

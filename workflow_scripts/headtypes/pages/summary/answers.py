@@ -1,6 +1,6 @@
 """Are there types, how many, and do they matter? The answers for each partition, with their reasons."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -246,7 +246,7 @@ def matter_card(
         if pair["heads"] and pair["p"] <= ALPHA
         else ""
     )
-    whole = "".join(f" {said}" for said in _wholes(left_out, partition, costs, fit))
+    whole = _whole(left_out, partition, costs, fit)
     ends = min(0, shown["low"].min()), max(0, shown["high"].max())
     width = (ends[1] - ends[0]) or 1
     marks = [
@@ -275,13 +275,13 @@ def matter_card(
     )
 
 
-def _wholes(left_out: TypeCosts | None, partition: Partition, costs: pd.DataFrame, fit: Mapping) -> Iterator[str]:
+def _whole(left_out: TypeCosts | None, partition: Partition, costs: pd.DataFrame, fit: Mapping) -> str:
     if left_out is None:
-        return
+        return ""
     about = left_out.metric
     column = "cost" if about.name == LOSS else f"cost_{about.name}"
     if column not in costs:
-        return
+        return ""
     # Costs are beside others of the layer: with all heads alike, each would cost its part of a set.
     each = fit["set_cost"][about.name] / fit["away"]
     said = []
@@ -289,7 +289,5 @@ def _wholes(left_out: TypeCosts | None, partition: Partition, costs: pd.DataFram
         heads = (partition.type_of == type_).ravel()
         total = costs.loc[heads, column].sum() + heads.sum() * each
         said.append(f"{type_} {left_out.text(drop)} ({left_out.text(total)})")
-    yield (
-        f"Left out whole, types cost {join(said)} {about.steps} of {about.title} (in brackets: the sum of their "
-        "heads' costs)."
-    )
+    sums = "(in brackets: the sum of their heads' costs)"
+    return f" Left out whole, types cost {join(said)} {about.steps} of {about.title} {sums}."

@@ -141,7 +141,7 @@ def stability_shown(table: pd.DataFrame) -> Table:
 
 
 def with_published(table: pd.DataFrame, published: Guan2020) -> pd.DataFrame:
-    """Return Table 1 with the paper's shares as a last row, if it has the paper's types and published stability."""
+    """Return Table 1 with the paper's shares as a last row, if the table has its types and its stability."""
     paper = {f"share_{name}": share for name, share in published.shares.types.items() if f"share_{name}" in table}
     if not paper or table["published_stability"].isna().all():
         return table
