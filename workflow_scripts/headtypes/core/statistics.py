@@ -1,7 +1,6 @@
 """Who decides: the mean of one number of each unit, with its interval and p-values; corrections for many of these.
 
-A unit is a question, an article, a segment or a sentence, of which another sample would have had others. It has one
-number of what is compared, which is the mean of these, a sum of such means, or one of several by its rank. Tables,
+A unit is a question, an article, a segment or a sentence, of which another sample would have had others. Tables,
 figures, pages and claims take interval and p-values from `Measured`.
 """
 
@@ -46,8 +45,7 @@ class Evidence:
     interval's ends are then quantiles of randomly weighted means of the units and one more unit, which has the lowest
     or the highest value of `reach` (Gaffke 2005; for right and wrong answers, the bounds of Clopper and Pearson 1934).
 
-    Attributes:
-    value: the mean. number: number of units that have items. pulls: [unit] how much each unit changes the mean.
+    value: the mean. pulls: [unit] how much each unit changes the mean.
     units: effective number of units, (sum of sizes)^2 / sum of sizes^2, and at most the number of units that differ
         from the most frequent value unless `is_exact`; 0 if `is_exact` without `reach`.
     """
@@ -146,16 +144,6 @@ def added(parts: Sequence[Evidence]) -> Evidence | Together:
     return whole
 
 
-def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Return numbers of units, [unit, ...], whose mean is the ratio of the means of `above` and `below`, [unit, ...].
-
-    A unit's number is linear in both: the ratio plus (above - ratio * below) / mean of `below`.
-    """
-    mean = mean_of_known(below)
-    whole = mean_of_known(above) / mean
-    return whole + (above - whole * below) / mean
-
-
 @dataclass(frozen=True)
 class Measured:
     """A value with its interval and p-values, or the value alone.
@@ -180,9 +168,7 @@ class Measured:
         over: plural name of the units; rank: 1 for the largest mean, -1 for the smallest.
 
         The largest of several estimates tends to lie above the largest true mean. So each mean is judged by itself, at
-        a stricter level. For a `rank` above 0, at least `rank` true means are then above the interval's lower end, and
-        at most `rank - 1` above its upper end (Benjamini and Heller 2008; Berger 1982 and Bonferroni for the smallest
-        and the largest).
+        a stricter level (Benjamini and Heller 2008; Berger 1982 and Bonferroni for the smallest and the largest).
         """
         above = rank if rank > 0 else len(several) + 1 + rank
         below = len(several) + 1 - above
@@ -256,11 +242,9 @@ def two_decimals(value: float) -> str:
 def mean_intervals(
     values: np.ndarray, *, sizes: np.ndarray | None = None, reach: tuple[float, float] | None = None
 ) -> Ends:
-    """Return the low and the high ends of the intervals of `Evidence` for means over all items, each [...].
+    """Return the intervals of `ratio_intervals` for values whose last axis is the units, [..., unit].
 
-    values: [..., question] sum over the items of each question.
-    sizes:  [question] number of items, such as tokens of a text; None for one item each.
-    reach:  lowest and highest mean that a question can have; None without bounds.
+    sizes: [unit] number of items, such as tokens of a text; None for one item each.
     """
     sums = np.moveaxis(np.asarray(values, dtype=float), -1, 0)
     sizes = np.ones(len(sums)) if sizes is None else sizes
@@ -268,9 +252,7 @@ def mean_intervals(
 
 
 def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, float] | None = None) -> Ends:
-    """Return the low and the high ends of the intervals of `Evidence` for means over all items, each [...].
-
-    Ends are NaN for a mean without an interval.
+    """Return the low and the high ends of the intervals of means over all items, each [...]; NaN without an interval.
 
     sums, sizes: [unit, ...] sum and number of each unit's items; 0 for a unit without items, such as a sentence without
         some relation.
@@ -288,10 +270,9 @@ def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, flo
 
 
 def mean_over(values: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Return means over the items of all questions, [...].
+    """Return means over all items, [...], from sums over the items of each unit, [..., unit], and their number, [unit].
 
-    values: [..., question] sum over the items of each question; sizes: [question] number of items of each question,
-        None for one item each.
+    sizes: None for one item each.
     """
     return values.mean(axis=-1) if sizes is None else values.sum(axis=-1) / sizes.sum()
 
@@ -303,11 +284,10 @@ def mean_of_known(values: np.ndarray) -> np.ndarray:
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """Return p-values corrected for the number of tests, [test] (Holm 1979).
+    """Return p-values corrected for the number of tests, [test] (Holm 1979); NaN does not count as a test.
 
     With probability 0.95, no true hypothesis has a corrected p-value below 0.05, however the tests depend on each
     other.
-    p: [test]; NaN does not count as a test and stays NaN.
     """
     p = np.asarray(p, dtype=float)
     tested = np.flatnonzero(~np.isnan(p))
@@ -318,10 +298,9 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 
 def sign_tests(above: np.ndarray, units: np.ndarray | int) -> np.ndarray:
-    """Return one-sided p-values of the hypothesis that at most half of all units have a property (sign test).
+    """Return one-sided p-values [...] of the hypothesis that at most half of all units have a property (sign test).
 
-    above: number of observed units with the property; units: number of observed units. The result has the shape of
-        `above`.
+    above: [...] number of observed units with the property; units: number of observed units.
     """
     return bdtrc(above - 1, units, 0.5)
 

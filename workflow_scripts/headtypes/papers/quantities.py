@@ -26,9 +26,9 @@ class NoVerdictError(Exception):
 
 
 def layers_of_third(third: Third, layers: int) -> list[int]:
-    """Return the layers, from 0, whose middle lies in the first, middle or last third of the depth.
+    """Return the layers, from 0, whose middle lies in a third of a model with `layers` layers.
 
-    layers: number of layers of the model. Raises `NoVerdictError` for a model with fewer than three layers.
+    Raises `NoVerdictError` for fewer than three layers.
     """
     if layers < len(THIRDS):
         raise NoVerdictError("the model has fewer than three layers")
@@ -39,8 +39,7 @@ def layers_of_third(third: Third, layers: int) -> list[int]:
 class Scale:
     """A number inside a quantity that acts as the limit, such as 90 in "score less 90 % of the baseline's, above 0".
 
-    unit: the words after the number, such as "% of the baseline's".
-    number: the paper's number, from 0 to 100.
+    unit: the words after the number, such as "% of the baseline's". number: the paper's number, from 0 to 100.
     measured: a function that returns the value of the quantity with another number in the place of `number`.
     """
 
@@ -53,11 +52,9 @@ class Scale:
 class Finding:
     """A quantity and the side of a limit on which the paper claims the quantity to be.
 
-    quantity: the quantity in words.
-    measured: the quantity's value and interval.
+    quantity: the quantity in words. unit: unit of its value, such as "points", or empty.
     reading: name of the reading of the paper under which the quantity is counted; empty if there is only one reading.
-    unit: unit of the value, such as "points", or empty.
-    scale: the number inside the quantity that acts as the limit (`Scale`); None if there is no such number.
+    scale: the number inside the quantity that acts as the limit; None if there is no such number.
     """
 
     quantity: str
@@ -70,11 +67,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """HOLDS or FAILS if the whole interval lies on one side of the limit, else OPEN.
-
-        A value without an interval stands for both ends. A finding with too few units, or with an interval of no width,
-        is OPEN.
-        """
+        """HOLDS or FAILS if the whole interval, or a value without one, lies on one side of the limit, else OPEN."""
         if not self.measured.decides:
             return OPEN
         # Rounded, so that a value at the limit stays there in spite of floating-point errors.
@@ -85,10 +78,9 @@ class Finding:
 
     @property
     def p(self) -> float:
-        """The two-sided p-value of the hypothesis that the quantity's true value equals `limit`.
+        """The two-sided p-value of the hypothesis that the true value equals `limit`.
 
-        The p-value is below 0.05 exactly if the interval decides. The p-value is NaN if the value was measured without
-        p-values, as a single number is. The p-value is 1 if units are too few or the interval has no width.
+        The p-value is NaN for a value without an interval, and 1 if units are too few or the interval has no width.
         """
         if not self.measured.decides:
             return 1.0
@@ -98,8 +90,7 @@ class Finding:
     def same_for(self) -> str:
         """The limits for which the verdict would be the same, in words, such as "the same for limits below 3.20".
 
-        With `scale`, the limits are numbers in the place of the scale's number. Without `scale`, the text is empty if
-        the limit is 0, if there is no interval, or if units are too few.
+        The text is empty for a limit of 0 without `scale`, and for a value that no interval decides.
         """
         if self.scale is not None:
             return self._same_on_scale(self.scale)
@@ -136,10 +127,7 @@ Findings = Finding | Sequence[Finding]
 
 
 def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
-    """Return all findings of all readings in one list, each with the name of its reading.
-
-    readings: by the name of a reading, one finding or several. A claim is decided only if all readings decide alike.
-    """
+    """Return all findings of all readings; a claim is decided only if all readings decide alike."""
     return [
         replace(finding, reading=reading)
         for reading, found in readings.items()
@@ -151,9 +139,7 @@ def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
 class Quantity:
     """A measured value that a claim is about.
 
-    label: the value in words.
-    scale: the number inside the quantity that acts as a claim's limit (`Scale`); None if there is no such number.
-    unit: such as "points", or empty.
+    label: the value in words. unit: such as "points", or empty. scale: as in `Finding`.
     """
 
     label: str
@@ -173,10 +159,9 @@ def beside_permuted_layers(
 ) -> Quantity:
     """Return a statistic of numbers by layer, less its mean under random permutations of the layers, with an interval.
 
-    label: the statistic in words.
+    label, unit: of the statistic, in words.
     statistic: a function from `by_layer` to a number, or from [permutation, ..., layer] to [permutation].
     by_layer: the numbers, such as counts of heads, [..., layer]; leading axes, such as types, are up to `statistic`.
-    unit: unit of the statistic, such as "points".
 
     Heads of one layer are alike, so layers are permuted as wholes.
     """
@@ -196,9 +181,7 @@ class Quantities:
     by_name: each known quantity by its name, such as `share.dense`.
     interval: a function from {name: weight} to the weighted sum of quantities, with its interval over units. None if
         quantities have no common units; a sum then has no interval.
-    missing: the reason why a quantity is not known, by its name.
-    otherwise: the reason for a quantity that is neither in `by_name` nor in `missing`.
-    published: the paper's data, for names and limits.
+    missing: the reason why a quantity is not known, by its name; otherwise: the reason for all others.
     """
 
     by_name: dict[str, Measured]

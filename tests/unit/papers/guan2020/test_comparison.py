@@ -1,11 +1,15 @@
 """Ours beside the published: every figure in its row, verdicts first, doubt and contradictions where they belong."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.papers.guan2020.comparison import CLAIMS, COLUMNS, compare_with_guan, comparison_page
+from headtypes.papers.guan2020.published import METRICS
 from headtypes.papers.guan2020.quantities import ScoredAnswers, collect_quantities
 from headtypes.papers.quantities import Measured
 from tests.support.planted import typed
@@ -31,7 +35,7 @@ def answers(diagonal: float = 4.59) -> ScoredAnswers:
     def weighted_sum(metric, weights, baseline):
         return Measured(sum(weight * scores[int(condition)][metric] for condition, weight in weights.items()))
 
-    return ScoredAnswers(weighted_sum, 1000)
+    return ScoredAnswers({it: SimpleNamespace(sum=partial(weighted_sum, it)) for it in METRICS}, 1000)
 
 
 def collected(partitions: dict, answered: dict | None = None, **more) -> pd.DataFrame:

@@ -1,11 +1,15 @@
 """Claims under every reading: which depend on one is found, and nothing else is said to."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import pandas as pd
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
 from headtypes.core.statistics import Measured
 from headtypes.papers.guan2020.comparison import CLAIMS
+from headtypes.papers.guan2020.published import METRICS
 from headtypes.papers.guan2020.quantities import ScoredAnswers
 from headtypes.papers.guan2020.readings import readings_page, readings_table, under_every_reading
 from tests.support.planted import typed
@@ -48,7 +52,7 @@ def judged(evaluations, readings=("segments",), partitions=None, half: float = 0
             value = sum(weight * scores[key][name] for name, weight in weights.items())
             return Measured(value, value - half, value + half) if key in wide else Measured(value)
 
-        return ScoredAnswers(weighted_sum, 1000)
+        return ScoredAnswers({it: SimpleNamespace(sum=partial(weighted_sum, it)) for it in METRICS}, 1000)
 
     answers, rows = {key: answers_of(key) for key in scores}, [row for row, _ in evaluations]
     return readings_table(rows, readings, partitions or {KEY: partition()}, answers, REFERENCE)

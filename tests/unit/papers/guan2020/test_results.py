@@ -39,8 +39,8 @@ def test_answers_are_those_of_each_partitions_own_files(tmp_path):
     for key, answers in found.items():
         assert answers.n_questions == 10
         for condition in ("baseline", "c"):
-            assert answers.weighted_sum("exact_match", {condition: 1.0}).value == pytest.approx(levels[*key, condition])
-        drop = answers.weighted_sum("f1", {"baseline": 1, "c": -1}, "baseline")
+            assert answers.scores["exact_match"].sum({condition: 1.0}).value == pytest.approx(levels[*key, condition])
+        drop = answers.scores["f1"].sum({"baseline": 1, "c": -1}, "baseline")
         assert drop.value == pytest.approx(levels[*key, "baseline"] - levels[*key, "c"])
         assert drop.low < drop.value < drop.high
 

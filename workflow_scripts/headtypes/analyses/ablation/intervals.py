@@ -62,9 +62,8 @@ class Scored:
 
         weights: {condition: weight}. baseline: the baseline's name, or None.
         The interval counts only units that differ in the quantity compared. A sum with the baseline is therefore
-        divided into drops from the baseline, and the rest of the baseline's weight. For "95 percent of the baseline is
-        left", units with different drops count. If all drops differ, but hardly any scores under one condition, since
-        nearly all answers are lost, the sum has a part for each condition. The parts' intervals are joined.
+        divided into drops from the baseline, and the rest of the baseline's weight. If all drops differ, but hardly any
+        scores under one condition, since nearly all answers are lost, the sum has a part for each condition.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())
@@ -89,12 +88,11 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
 
     scores: {condition: a table with a row of scores for each question}. baseline: the name of the baseline, or None.
 
-    The table has one row for each condition, in the order given. Its columns are condition and, for each metric:
+    The columns are condition and, for each metric:
       {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
       {metric}_low_by_article, {metric}_high_by_article: the mean's interval over articles;
       drop_{metric}: the loss from the baseline, in points, with intervals under the same four endings.
-    Drops are NaN without a baseline, intervals over articles are NaN without articles, and all intervals are NaN over
-    too few questions or articles. The F1 of sentence pairs has no columns, since it is no mean over pairs.
+    What is not known is NaN. The F1 of sentence pairs has no columns, since it is no mean over pairs.
     """
     first = next(iter(scores.values()))
     table = {"condition": list(scores)}

@@ -37,7 +37,7 @@ table_2(
     text="Leaving out the diagonal heads costs more than leaving out any other type.",
     wording="pruning all diagonal heads (3) makes the model totally inoperative, compared with (2, 4, 5)",
     limit="a larger drop than each of the others; nothing is said of their order",
-    ask=lambda model: [model.drop_beyond(3, other).above(0) for other in (2, 4, 5)],
+    ask=lambda model: [model.drop(3, other).above(0) for other in (2, 4, 5)],
 )
 
 table_2(
@@ -55,7 +55,7 @@ table_2(
     text="Leaving out the vertical heads costs less than leaving out any other type.",
     wording="Diagonal type is vital for BERT processing and vertical type is the opposite",
     limit="a smaller drop than each of the others",
-    ask=lambda model: [model.drop_beyond(other, 5).above(0) for other in (2, 3, 4)],
+    ask=lambda model: [model.drop(other, 5).above(0) for other in (2, 3, 4)],
 )
 
 claim(
@@ -66,7 +66,7 @@ claim(
     text="Leaving out the dense_vertical heads costs more than leaving out the dense or the vertical ones.",
     wording="After identifying the diagonal and dense & vertical types as the important heads",
     limit="a larger drop than without either of the two types that are not named; of diagonal, other claims speak",
-    ask=lambda model: [model.drop_beyond(4, other).above(0) for other in (2, 5)],
+    ask=lambda model: [model.drop(4, other).above(0) for other in (2, 5)],
 )
 
 table_2(
@@ -75,7 +75,7 @@ table_2(
     text="Beside diagonal heads, keeping dense_vertical ones is better than keeping dense ones.",
     wording="Keeping dense&vertical type (6) together results in a better accuracy",
     limit="a smaller drop without dense and vertical (6) than without dense_vertical and vertical (7)",
-    ask=lambda model: model.drop_beyond(7, 6).above(0),
+    ask=lambda model: model.drop(7, 6).above(0),
 )
 
 table_2(
@@ -117,7 +117,7 @@ table_2(
         'dense and with vertical heads, from whose losses "However" sets it off (of the latter, "over 50%" are left)'
     ),
     ask=lambda model: [
-        *(model.drop_beyond(10, other).above(0) for other in (8, 11)),
+        *(model.drop(10, other).above(0) for other in (8, 11)),
         model.left(10, STILL_WORKS).below(0),
     ],
 )
@@ -137,7 +137,7 @@ table_2(
     types=("dense_vertical", "vertical"),
     text="Leaving out dense_vertical and vertical heads together costs more than their two losses add up to.",
     limit="a larger drop than the sum of the two (published, 25.98 and 10.95)",
-    ask=lambda model: model.drop_beyond(7, 4, 5).above(0),
+    ask=lambda model: model.drop(7, 4, 5).above(0),
 )
 
 table_2(
@@ -160,7 +160,7 @@ for id_, name, uniform, zero, drops in (
         types=(name,),
         text=f"Uniform attention in the {name} heads is worse than no {name} heads.",
         limit=f"a larger drop (published, {drops})",
-        ask=lambda model, conditions=(uniform, zero): model.drop_beyond(*conditions).above(0),
+        ask=lambda model, conditions=(uniform, zero): model.drop(*conditions).above(0),
     )
 
 table_3(
@@ -201,7 +201,7 @@ table_3(
         "a larger drop without the one (12) than without the other (13), which leaves more than 95 percent of the "
         "baseline's exact match (published, 99.3)"
     ),
-    ask=lambda model: [model.drop_beyond(12, 13).above(0), model.left(13, COSTS_LITTLE).above(0)],
+    ask=lambda model: [model.drop(12, 13).above(0), model.left(13, COSTS_LITTLE).above(0)],
 )
 
 table_3(
@@ -214,7 +214,7 @@ table_3(
         "more than 50 percent of the baseline's exact match is left where these do (published, 91.2); the paper lets "
         "neither dense nor vertical heads do so alone"
     ),
-    ask=lambda model: [model.drop_beyond(17, 19).above(0), model.left(19, STILL_WORKS).above(0)],
+    ask=lambda model: [model.drop(17, 19).above(0), model.left(19, STILL_WORKS).above(0)],
 )
 
 table_3(
@@ -227,7 +227,7 @@ table_3(
         "more than 50 percent of the baseline's exact match is left where these do (published, 86.7); the paper lets "
         "neither dense nor vertical heads do so alone"
     ),
-    ask=lambda model: [model.drop_beyond(18, 16).above(0), model.left(16, STILL_WORKS).above(0)],
+    ask=lambda model: [model.drop(18, 16).above(0), model.left(16, STILL_WORKS).above(0)],
 )
 
 table_3(
@@ -237,5 +237,5 @@ table_3(
     text="In the dense_vertical heads attention between sentences matters more than attention inside them.",
     wording="absorb information globally from other sentences",
     limit="a larger drop without the one (15) than without the other (14), which the paper does not compare",
-    ask=lambda model: model.drop_beyond(15, 14).above(0),
+    ask=lambda model: model.drop(15, 14).above(0),
 )

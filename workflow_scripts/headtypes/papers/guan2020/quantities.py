@@ -1,36 +1,20 @@
 """The quantities that this paper's claims are judged on: of a model under a partition, and the paper's own.
 
-In percent where nothing else is said:
-
-| name | what |
-| --- | --- |
-| `{condition}.exact_match`, `{condition}.f1` | scores under the paper's condition of this number |
-| `share.{type}` | heads that are of the type |
-| `doubtful.{type}` | 1 where the type's name is doubtful; absent otherwise |
-| `heads.{layer}.{type}` | number of heads; layers from 0 |
-| `special.{type}` | attention of the type's heads to special tokens, their mean |
-| `stability.{k}.{halves}` | heads (or pairs of a head and a sample) on which all clusterings of random halves agree |
-| `dips.line`, `dips.paths` | dips of the heads beyond those of a cloud with one peak (`types.gaps`) |
-| `own_cluster` | pairs of a head and a sample that are nearest to the head's cluster |
-| `mixture_agreement.{covariance}` | adjusted Rand index of the clusters of k-means and of a mixture, 1 for equal ones |
-| `kept` | heads in the cluster in which they are in the model's parent, clusters matched by their heads |
-| `kept_beyond_chance` | the same less what permutations of the types within layers give, with an interval by these |
-| `changed.{layer}` | heads of the layer that are in another one; layers from 0 |
-| `family.{model}.heads...`, `family.{model}.doubtful...` | as above, of the models of the paper's Table 1 |
-| `n_questions` | questions that the scores are means of |
-
-Quantities of the family are those of other models of the run, and known for the model that stands beside `MAIN_MODEL`.
+They are in percent, but for `heads.{layer}.{type}`, numbers of heads with layers from 0, and `mixture_agreement`, the
+adjusted Rand index of the clusters of k-means and of a mixture. `kept` are heads in the cluster in which they are in
+the model's parent, clusters matched by their heads; `changed` are all others. Quantities of the `family` are those of
+other models of the run, and known for the model that stands beside `MAIN_MODEL`.
 """
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from headtypes.analyses.ablation.intervals import Scored, read_scores
 from headtypes.analyses.types.clustering import HALVES, matched_clusters
@@ -71,16 +55,13 @@ _MISSING = {
 class Model(Quantities):
     """Quantities of a model under a partition.
 
-    A method raises `NoVerdictError` if a quantity that the method needs is not known.
+    Numbers of conditions are those of the paper. A method raises `NoVerdictError` if a quantity for it is not known.
     """
 
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
 
     def left(self, condition: int, percent: int) -> Quantity:
-        """Return exact match under a condition less `percent` percent of the baseline's exact match, in points.
-
-        condition: number of the condition in the paper.
-        """
+        """Return exact match under a condition less `percent` percent of the baseline's exact match, in points."""
 
         def beside(percent: int) -> Measured:
             return self._weighted_score({condition: 1.0, self._baseline: -percent / 100})
@@ -91,19 +72,13 @@ class Model(Quantities):
     def score(self, condition: int) -> Quantity:
         return Quantity(f"exact match with {self._name(condition)}", self._weighted_score({condition: 1.0}), unit="%")
 
-    def drop(self, condition: int) -> Quantity:
-        measured = self._weighted_score({self._baseline: 1.0, condition: -1.0})
-        return Quantity(f"drop of exact match with {self._name(condition)}", measured, unit="points")
-
-    def drop_beyond(self, condition: int, *others: int) -> Quantity:
-        """Return the drop of exact match under a condition less the sum of drops under other conditions, in points.
-
-        condition, others: numbers of conditions in the paper. With one other condition, the baseline cancels out.
-        """
+    def drop(self, condition: int, *others: int) -> Quantity:
+        """Return the drop of exact match under a condition less the sum of drops under other conditions, in points."""
+        # With one other condition, the baseline cancels out.
         weights = {self._baseline: 1.0 - len(others), condition: -1.0, **dict.fromkeys(others, 1.0)}
-        named = join(f"that with {self._name(other)}" for other in others)
-        measured = self._weighted_score(weights)
-        return Quantity(f"drop of exact match with {self._name(condition)} less {named}", measured, unit="points")
+        less = f" less {join(f'that with {self._name(other)}' for other in others)}" if others else ""
+        label = f"drop of exact match with {self._name(condition)}{less}"
+        return Quantity(label, self._weighted_score(weights), unit="points")
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
         """Return the percentage of a type's heads in a third of the layers less the largest in other thirds, in points.
@@ -132,10 +107,7 @@ class Model(Quantities):
         return {half: Quantity(f"{label} {half}", Measured(value), unit="%") for half, value in stability.items()}
 
     def consistency(self) -> Quantity:
-        """Return Cohen's kappa of two clusterings: of heads over all samples, and of heads on single samples.
-
-        A head on a single sample belongs to the nearest cluster.
-        """
+        """Return Cohen's kappa of each head's cluster and of the cluster that is nearest to the head on a sample."""
         own = self.quantity("own_cluster", "").measured.value / 100
         chance = sum((share / 100) ** 2 for share in self.of_kind("share").values())
         label = f"kappa of the cluster of a head and of it on a sample, which are the same in {100 * own:.2f} percent"
@@ -148,10 +120,10 @@ class Model(Quantities):
             raise NoVerdictError(f"the partition has {len(self.types)} types, not {wanted}")
 
     def layout(self, types: Sequence[str], kind: str = "heads") -> np.ndarray:
-        """Return numbers of heads, [type, layer]: a row for each of `types`, then a row for all other types together.
+        """Return numbers of heads, [type, layer]: a row for each of `types`, then one for all other types if any.
 
-        kind: beginning of the quantities' names, "heads" or `family.{model}.heads`.
-        The last row is absent without other types. Raises `NoVerdictError` if a type is not known.
+        kind: beginning of the quantities' names, "heads" or `family.{model}.heads`. Raises `NoVerdictError` if a type
+            is not known.
         """
         heads: dict[str, list[int]] = defaultdict(list)
         for name, count in self.of_kind(kind).items():
@@ -162,7 +134,7 @@ class Model(Quantities):
         return np.array([*(heads[name] for name in types), *([np.sum(others, axis=0)] if others else [])])
 
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return {name: numbers of heads (`layout`)} for the run's models that stand beside models of the paper.
+        """Return {name: numbers of heads (`layout`)} for models of the run that stand beside models of the paper.
 
         models: names of the paper's models, as in its Table 1.
         Raises `NoVerdictError` if a model is missing, or if a type of `types` has a doubtful name in a model.
@@ -185,9 +157,7 @@ class Model(Quantities):
     def _weighted_score(self, weights: Mapping[int, float]) -> Measured:
         """Return the weighted sum of exact match over conditions, in percent.
 
-        weights: by number of the condition in the paper; a condition of weight 0 need not have been evaluated.
-        Raises `NoVerdictError` if a condition of another weight was not evaluated, or if the model answers nothing
-        correctly.
+        A condition of weight 0 need not have been evaluated.
         """
         ids = {condition: f"{condition}.exact_match" for condition, weight in weights.items() if weight}
         if not any(f"{condition.id}.exact_match" in self for condition in self.published.conditions):
@@ -206,18 +176,18 @@ class Model(Quantities):
 
 
 def by_thirds(by_layer: np.ndarray) -> np.ndarray:
-    """Return sums over the first, middle and last third of the layers, [..., third], with `by_layer`'s leading axes.
+    """Return sums of [..., layer] numbers over the first, middle and last third of the layers, [..., third].
 
-    by_layer: [..., layer]. Raises `NoVerdictError` if there are fewer than three layers.
+    Raises `NoVerdictError` if there are fewer than three layers.
     """
     of_thirds = [layers_of_third(third, by_layer.shape[-1]) for third in THIRDS]
     return np.stack([by_layer[..., layers].sum(axis=-1) for layers in of_thirds], axis=-1)
 
 
 def beyond_others(thirds: np.ndarray, third: Third) -> np.ndarray:
-    """Return the value of one third less the largest value of another third, with the leading axes of `thirds`.
+    """Return the value of one third of the layers less the largest value of another third, [...].
 
-    thirds: [..., third], the first, middle and last third of the layers.
+    thirds: [..., third] values of the first, middle and last third.
     """
     number = THIRDS.index(third)
     return thirds[..., number] - np.delete(thirds, number, axis=-1).max(axis=-1)
@@ -239,14 +209,9 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 
 
 class ScoredAnswers(NamedTuple):
-    """The answers of a model under a partition.
+    """The answers of a model under a partition: their scores under all conditions by metric, and their number."""
 
-    weighted_sum: a function from (metric, {condition: weight}, the baseline's name or None) to the weighted sum of the
-        conditions' mean scores, with its interval.
-    n_questions: number of answers.
-    """
-
-    weighted_sum: Callable[[str, Mapping[str, float], str | None], Measured]
+    scores: Mapping[str, Scored]
     n_questions: int
 
 
@@ -264,12 +229,10 @@ def collect_quantities(
 
     All mappings but `rows` are by model and partition.
     answers: as `read_answers` returns them; absent for a model that answers no questions.
-    rows: a mapping for each evaluation: model, partition, condition and operations.
-    stabilities: quantities of the stability of the clustering, by name.
-    parents: partition of the model's parent, or None.
-    families: partitions of all models of the paper's Table 1, by the name in Table 1.
+    rows: as for `numbered_conditions`. stabilities: as `read_stabilities` returns them.
+    parents: partition of the model's parent, or None. families: as `models_beside` returns them.
     """
-    conditions, collected = numbered_conditions(rows, published), {}
+    numbered, collected = numbered_conditions(rows, published), {}
     for key, partition in partitions.items():
         heads, special = partition.table["type"].value_counts(), partition.table.groupby("type")["special"].mean()
         values = {f"share.{name}": 100 * heads[name] / len(partition.table) for name in partition.types}
@@ -280,13 +243,22 @@ def collect_quantities(
         if (parent := parents.get(key)) is not None:
             measured |= _kept(partition, parent)
         of_sum = None
-        if key in answers and key in conditions:
+        if key in answers and (conditions := numbered.get(key)):
             measured["n_questions"] = Measured(answers[key].n_questions)
-            of_sum = _sums(answers[key].weighted_sum, conditions[key], published.baseline.id)
-            scores = [f"{number}.{metric}" for number in sorted(conditions[key]) for metric in METRICS]
+            of_sum = partial(_weighted_sum, answers[key], conditions, conditions.get(published.baseline.id))
+            scores = [f"{number}.{metric}" for number in sorted(conditions) for metric in METRICS]
             measured |= {name: of_sum({name: 1.0}) for name in scores}
         collected[key] = Model(measured, of_sum, published=published)
     return collected
+
+
+def _weighted_sum(
+    answers: ScoredAnswers, conditions: Mapping[int, str], baseline: str | None, weights: Mapping[str, float]
+) -> Measured:
+    # Only scores are ever summed, named `{number of the condition}.{metric}`, and those in one sum are of one metric.
+    (metric,) = {name.partition(".")[2] for name in weights}
+    by_condition = {conditions[int(name.partition(".")[0])]: weight for name, weight in weights.items()}
+    return answers.scores[metric].sum(by_condition, baseline)
 
 
 def published_quantities(published: Guan2020, row: str | None = None) -> Model:
@@ -304,35 +276,14 @@ def published_quantities(published: Guan2020, row: str | None = None) -> Model:
 def numbered_conditions(rows: Iterable[Mapping], published: Guan2020) -> dict[Key, dict[int, str]]:
     """Return the config's name of each of the paper's conditions, {(model, partition): {number in the paper: name}}.
 
-    rows: mappings, one for each evaluation: model, partition, condition (name with its reading) and operations. If
-        several evaluations have the same operations, the first is taken.
+    rows: mappings, one for each evaluation: model, partition, condition (name with its reading) and operations. The
+        first of equal operations is taken.
     """
     named: dict[Key, dict[int, str]] = defaultdict(dict)
     for row in rows:
         if of_paper := published.condition_with(row["operations"]):
             named[row["model"], row["partition"]].setdefault(of_paper.id, row["condition"])
     return named
-
-
-def _sums(
-    weighted_sum: Callable[..., Measured], conditions: Mapping[int, str], baseline: int
-) -> Callable[[Mapping[str, float]], Measured]:
-    """Return a function from {name of a quantity: weight} to the weighted sum of scores.
-
-    A name is `{number of the condition}.{metric}`, and all names of one sum have the same metric.
-    weighted_sum: as in `ScoredAnswers`.
-    conditions: the config's name of each condition, by its number in the paper.
-    baseline: number of the baseline in the paper.
-    """
-
-    def of_sum(weights: Mapping[str, float]) -> Measured:
-        # Only scores are ever summed, and those in one sum are all of one metric.
-        named = {name.partition(".")[::2]: weight for name, weight in weights.items()}
-        (metric,) = {metric for _, metric in named}
-        by_condition = {conditions[int(number)]: weight for (number, _), weight in named.items()}
-        return weighted_sum(metric, by_condition, conditions.get(baseline))
-
-    return of_sum
 
 
 def _layout(partition: Partition) -> dict[str, int]:
@@ -363,28 +314,17 @@ def read_answers(scores: Mapping[tuple[str, str, str], StrPath]) -> dict[Key, Sc
         read = dict(zip(files, read_scores(list(files.values())), strict=True))
         table = next(iter(read.values()))
         if "exact_match" in table:
-            answers[key] = ScoredAnswers(_by_metric(read), len(table))
+            answers[key] = ScoredAnswers({metric: Scored(read, metric) for metric in METRICS}, len(table))
     return answers
-
-
-def _by_metric(scores: Mapping[str, pd.DataFrame]) -> Callable[..., Measured]:
-    scored = {metric: Scored(scores, metric) for metric in METRICS}
-    return lambda metric, *weights: scored[metric].sum(*weights)
 
 
 def read_stabilities(
     partitions: Mapping[Key, Partition], stabilities: Mapping[Key, StrPath], numbers: Mapping[Key, StrPath]
 ) -> dict[Key, dict[str, Measured]]:
-    """Return {name: quantity} of the stability of each partition, by model and partition.
+    """Return {name: quantity} of the stability of each partition, of gaps, and of agreement with Gaussian mixtures.
 
-    stabilities: paths of files with the stability of a clustering, by model and partition.
-    numbers: paths of tables with the stability for each number of types k, by model and partition.
-
-    The quantities are
-    - the stability of the clustering, and of clusterings that differ from it in k alone;
-    - gaps between heads;
-    - the share of pairs of a head and a sample that are nearest to the head's own cluster;
-    - the agreement of k-means with each Gaussian mixture of the same k.
+    All mappings are by model and partition. stabilities: paths of files with the stability of a clustering.
+    numbers: paths of tables with the stability for each number of types k.
     """
     found = {}
     for key, path in stabilities.items():
@@ -410,10 +350,9 @@ def models_beside(partitions: Iterable[dict], read: dict[Key, Partition]) -> dic
     """Return, for each partition of the paper's main model, partitions of the models of Table 1 by the same clustering.
 
     partitions: mappings in the config's order: model, partition, method, k and published (name in Table 1, or None).
-    read: the partitions' contents, by model and partition.
-    The result is {(model, partition): {name in Table 1: partition}}. A clustering is a method with its k. If a model
-    has several partitions by the clustering, the partition of the same name is taken, else the first. A fine-tuned
-    model is read on its own task, though the paper does not say on which task its models were read.
+    The result is {(model, partition): {name in Table 1: partition}}. Of several partitions of a model by the same
+    method and k, the partition of the same name is taken, else the first. A fine-tuned model is read on its own task,
+    though the paper does not say on which task its models were read.
     """
     partitions, families = list(partitions), {}
     for main in partitions:

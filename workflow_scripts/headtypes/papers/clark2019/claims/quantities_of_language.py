@@ -52,10 +52,10 @@ Paths = Mapping[Key, StrPath]
 
 
 class Column(NamedTuple):
-    """An accuracy, or a difference of two, on the same units, which are sentences or documents.
+    """The scores of a system in each sentence or document, whose mean is an accuracy or a difference of two accuracies.
 
     right: [unit] sum of the scores of all items, such as words; an item scores 1 if right. items: [unit] their number.
-    least: the least percentage that a unit can have: 0, or -100 of a difference.
+    least: the least percentage that a unit can have: 0, or -100 for a difference.
     """
 
     right: np.ndarray
@@ -64,10 +64,7 @@ class Column(NamedTuple):
 
 
 def evidence_of(columns: Mapping[str, Column], weights: Mapping[str, float]) -> Evidence | Together:
-    """Return the evidence for a sum of columns, in percent, each times its weight.
-
-    A unit has one number for all columns over the same items.
-    """
+    """Return the evidence for a weighted sum of columns in percent; a unit has one number for all of the same items."""
     same_items: dict[bytes, list[str]] = {}
     for name in weights:
         same_items.setdefault(np.asarray(columns[name].items, dtype=float).tobytes(), []).append(name)
@@ -96,7 +93,6 @@ class Accuracies(Quantities):
         return [name for name in names if name in accuracies]
 
     def unknown(self, name: str) -> NoVerdictError:
-        """Return the error that says why an accuracy is not known."""
         start, of, *_ = parts = name.split(".")
         reasons = {
             "relation": f"the table has no row of {of}: its words are too few, or have no XPOS tags",
@@ -132,7 +128,7 @@ class Trees(Accuracies):
         return self.quantity(f"scored.{name}", label, self.measured({f"relation.{name}": 1.0}), UNITS[statistic])
 
     def to_sep(self, relation: str, reading: str) -> Quantity:
-        """Return the percentage of attention that non-nouns give to [SEP] in the best head of a relation.
+        """Return the percentage of attention to [SEP] from words that are no nouns, in the best head of a relation.
 
         reading: whether pronouns count as nouns, a key of `NON_NOUNS`.
         """
@@ -173,7 +169,10 @@ class Trees(Accuracies):
 
 
 class Documents(Accuracies):
-    """Quantities of a model on documents with coreferent mentions, with methods as those of `Trees`."""
+    """Quantities of a model on documents with coreferent mentions.
+
+    A method raises `NoVerdictError` if an accuracy for it was not measured.
+    """
 
     about: ClassVar[str] = "coreference"
     unit: ClassVar[str] = "n_documents"
@@ -181,9 +180,9 @@ class Documents(Accuracies):
     over: ClassVar[str] = "documents"
 
     def best_head_beyond(self, system: str, candidates: str) -> Quantity:
-        """Return the best head's accuracy at selecting antecedents less the accuracy of a baseline, in points.
+        """Return the accuracy of the best head less that of a baseline, such as "rules", in points.
 
-        system: the baseline, such as "head_match". candidates: the words among which the head chooses.
+        candidates: the words among which the head chooses an antecedent, a key of `READINGS`.
         """
         name = f"antecedents.best_head.{candidates}.less_{system}"
         measured = self.measured(lead(system, candidates, ALL))
@@ -202,8 +201,7 @@ def lead_label(system: str, candidates: str) -> str:
 def collect_treebanks(sums: Paths, probes: Paths, published: Clark2019) -> dict[Key, Quantities]:
     """Return the quantities of every model on every treebank, in the order of `sums`.
 
-    sums: paths of the files `relations_sums`, by model and treebank.
-    probes: paths of the files `probe_sums`, by model and treebank; models without probes are absent.
+    sums, probes: paths of the files `relations_sums` and `probe_sums`; models without probes are absent.
     """
     found = {}
     for key, path in sums.items():
@@ -213,10 +211,7 @@ def collect_treebanks(sums: Paths, probes: Paths, published: Clark2019) -> dict[
 
 
 def collect_coreference(sums: Paths, published: Clark2019) -> dict[Key, Quantities]:
-    """Return the quantities of every model on every coreference task.
-
-    sums: paths of the files `coreference_sums`, by model and task.
-    """
+    """Return the quantities of every model on every coreference task from the paths of the files `coreference_sums`."""
     return {key: coreference_quantities(read_arrays(path, MentionSums), published) for key, path in sums.items()}
 
 
@@ -225,8 +220,7 @@ def treebank_quantities(
 ) -> Trees:
     """Return the quantities of a model on a treebank.
 
-    paper: the best heads, chosen and scored on the same sentences, as in the paper.
-    elsewhere: the best heads, chosen and scored on different sentences, by which claims are judged.
+    paper: the best heads, chosen and scored on the same sentences. elsewhere: the best heads, scored on other ones.
     probes: numbers of words that probes attach correctly; None without probes.
     """
     rows = _rows_of(elsewhere, published)
@@ -303,9 +297,9 @@ def _rows_of(best: BestHeads, published: Clark2019) -> dict[str, int]:
 
 
 def _of_rows(best: BestHeads, rows: Mapping[str, int], statistics: Mapping[str, str]) -> dict[str, Column]:
-    """Return the columns `relation.{relation}.{statistic}`, without those of relations that have no best head.
+    """Return the columns `relation.{relation}.{statistic}` of all relations that have a best head.
 
-    rows: row in `best` of each relation, by the paper's name. statistics: name of each statistic of `QUANTITIES`.
+    rows: row in `best` of each relation. statistics: {name of the statistic: its name in `QUANTITIES`}.
     """
     return {
         f"relation.{relation}.{name}": Column(right, best.words[:, row], -100.0 * (UNITS.get(name) == "points"))
@@ -343,14 +337,13 @@ def _sees_none(best: BestHeads, finds: Mapping[str, int]) -> bool:
 def sep_beyond_others(best: BestHeads, rows: Mapping[str, int]) -> Measured:
     """Return how much more attention heads give to [SEP] from words without their relation, in points beyond chance.
 
-    best: the best heads of all relations.
     rows: row, in `best`, of each of the paper's relations and totals, by name.
 
     A head finds a relation if its accuracy is more than ten points above the best offset. A head's rise is its share of
     attention to [SEP] from words without the relation, less its share from words with the relation. The value is the
-    mean rise of the best heads that find a relation and look at [SEP], less the mean rise under permutations. In a
-    permutation, these heads change places at random with heads of their layers that look at [SEP] and find no relation.
-    Raises `NoVerdictError` if no head that finds a relation looks at [SEP].
+    mean rise of the best heads that find a relation and look at [SEP]. By chance, these heads change places at random
+    with heads of their layers that look at [SEP] and find no relation. Raises `NoVerdictError` if no head that finds a
+    relation looks at [SEP].
     """
     known = [row for name, row in rows.items() if name not in TOTALS]
     finds = _finders(best, rows)

@@ -54,10 +54,7 @@ LABELS = {
     "offset_heads": "heads that look at the next or previous token",
     **{f"gradient.{kind}": f"gradient for attention to {label}" for kind, label in _ATTENDED.items()},
     "gradient.all": "gradient for attention to all tokens",
-    **{
-        f"gradient_ratio.{kind}": f"gradient for attention to {label} / to all tokens"
-        for kind, label in _ATTENDED.items()
-    },
+    **{f"gradient_ratio.{kind}": f"gradient for attention to {of} / to all tokens" for kind, of in _ATTENDED.items()},
 }
 # What of surface patterns each statistic of heads is: the column, and whether of weights or norms.
 COLUMN_OF: dict[str, tuple[str, Of]] = {name: (name, "weights") for name in COLUMNS} | {"norms.sep": ("sep", "norms")}
@@ -91,11 +88,11 @@ class Statistics:
     otherwise: str = "the paper gives no such value"
 
     def of_heads(self, name: str) -> np.ndarray:
-        """Return a statistic of heads, [..., layer, head]. Raises `NoVerdictError` if it is not known."""
+        """Return a statistic by head. Raises `NoVerdictError` if the statistic is not known."""
         return self._known(self.heads, name)
 
     def of_layers(self, name: str) -> np.ndarray:
-        """Return a statistic of layers, [..., layer]. Raises `NoVerdictError` if it is not known."""
+        """Return a statistic by layer. Raises `NoVerdictError` if the statistic is not known."""
         return self._known(self.layers, name)
 
     def ratio(self, above: str, below: str) -> np.ndarray:
@@ -123,10 +120,8 @@ Measure = Callable[[Statistics], np.ndarray]
 def limit_of(behaviour: Behaviour, uniform: np.ndarray | None) -> np.ndarray:
     """Return the limit above which a head shows a behaviour, in the shape of `uniform`; [1] if the limit is fixed.
 
-    uniform: entropy of uniform attention in nats, [layer] or [segment, layer]; None for heads whose numbers are
-        the published ones, for which the limit stays as published.
-
-    A limit that was set for one entropy of uniform attention changes in proportion to the entropy.
+    A limit that was set for one entropy of uniform attention changes in proportion to `uniform`, the entropy of uniform
+    attention in nats, [..., layer]. None stands for the paper's.
     """
     if behaviour.uniform is None or uniform is None:
         return np.array([behaviour.above])
@@ -134,7 +129,7 @@ def limit_of(behaviour: Behaviour, uniform: np.ndarray | None) -> np.ndarray:
 
 
 def shows(behaviour: Behaviour, whole: Statistics) -> np.ndarray:
-    """Return whether each head shows a behaviour on all segments, [layer, head] bool.
+    """Return which heads show a behaviour, [layer, head] bool.
 
     Raises `NoVerdictError` if the statistic of the behaviour is not known.
     """
@@ -144,22 +139,17 @@ def shows(behaviour: Behaviour, whole: Statistics) -> np.ndarray:
 def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndarray:
     """Return the name of each head's behaviour as Figure 6 marks it, [layer, head] str; empty for a head without one.
 
-    rules: the behaviours; a later behaviour overrides an earlier one.
-    A behaviour whose statistic is not known marks no head.
+    A later behaviour overrides an earlier one. A behaviour whose statistic is not known marks no head.
     """
-    known = [rule for rule in rules if rule.statistic in statistics.heads]
-    shape = next(iter(statistics.heads.values())).shape
-    marked = np.full(shape, "", dtype=object)
-    for rule in known:
-        marked[shows(rule, statistics)] = rule.name
+    marked = np.full(next(iter(statistics.heads.values())).shape, "", dtype=object)
+    for rule in rules:
+        if rule.statistic in statistics.heads:
+            marked[shows(rule, statistics)] = rule.name
     return marked
 
 
 def whole_statistics(surface: Surface, gradients: Gradients | None, published: Clark2019) -> Statistics:
-    """Return the statistics of a model on all segments; `missing` gives a reason for each statistic that is not known.
-
-    surface: attention patterns of the heads. gradients: None if gradients were not measured.
-    """
+    """Return the statistics of a model on all segments; `gradients` is None if gradients were not measured."""
     heads = {name: surface.mean(*which) for name, which in COLUMN_OF.items() if which[1] in surface.read}
     missing = {"norms.sep": "norms were not read (clustering.of, divided_by)"} if surface.norms is None else {}
     missing |= _missing(heads)
@@ -170,10 +160,14 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
         layers["offset_heads"] = np.any([shows(rule, Statistics(heads, {})) for rule in rules], axis=0).sum(axis=-1)
     for index, kind in enumerate(ATTENDED):
         name = f"gradient.{kind}"
-        if gradients is None or np.isnan(gradients.values[..., index]).any():
-            missing[name] = _why_no_gradients(gradients, kind)
+        if gradients is None:
+            missing[name] = "gradients were not measured"
+        elif not np.isnan(values := gradients.values[..., index]).any():
+            layers[name] = values.mean(axis=-1)
+        elif gradients.reason is None:
+            missing[name] = f"no segment has a token of the kind {kind}"
         else:
-            layers[name] = gradients.values[..., index].mean(axis=-1)
+            missing[name] = f"the model {gradients.reason}"
     if "gradient.all" in layers:
         kinds = [kind for kind in ATTENDED if kind != "all" and f"gradient.{kind}" in layers]
         layers |= {f"gradient_ratio.{kind}": layers[f"gradient.{kind}"] / layers["gradient.all"] for kind in kinds}
@@ -196,18 +190,9 @@ def published_statistics(published: Clark2019) -> Statistics:
 
 
 def sink_of(whole: Statistics, layer: int) -> str:
-    """Return the kind of token that gets the most attention in a layer: one of `SINKS`.
-
-    layer: from 0. A first token that is [CLS] counts as "cls".
-    """
+    """Return the kind of token that gets the most attention in a layer, from 0: one of `SINKS`."""
     # Equal but for floating-point errors where the first token is [CLS]; of equal ones, the earlier counts.
     return max((name for name in SINKS if name in whole.layers), key=lambda name: round(whole.layers[name][layer], 6))
-
-
-def _why_no_gradients(gradients: Gradients | None, kind: str) -> str:
-    if gradients is None:
-        return "gradients were not measured"
-    return f"no segment has a token of the kind {kind}" if gradients.reason is None else f"the model {gradients.reason}"
 
 
 def _missing(heads: Mapping[str, np.ndarray]) -> dict[str, str]:
@@ -244,12 +229,12 @@ class Heads(Quantities):
     def measured(self, measure: Measure, rank: int = 1) -> Measured:
         """Return a quantity with its interval over segments, or its value alone if single segments are not known.
 
-        measure: a function from `Statistics` to the quantity, or to several numbers, of which the `rank`-th largest is
-            taken (`Measured.by`).
+        measure: a function of statistics that returns the quantity, or several numbers, of which the `rank`-th largest
+            is taken (`Measured.by`).
         """
         values = sorted(np.atleast_1d(measure(self.whole)), reverse=True)
-        if self.segments is not None:
-            with suppress(NoVerdictError):
+        with suppress(NoVerdictError):
+            if self.segments is not None:
                 own = measure(self.segments)
                 return Measured.by(*map(Evidence, own.reshape(len(own), -1).T), over="segments", rank=rank)
         return Measured(float(values[rank - 1 if rank > 0 else rank]))
@@ -261,13 +246,10 @@ class Heads(Quantities):
         return self.measured(lambda it: it.of_layers(statistic)[..., layers].mean(axis=-1))
 
     def counted_early(self, name: str, label: str, by_layer: np.ndarray) -> Quantity:
-        """Return the number of heads in the first third of the layers less that in the last third, beyond chance.
+        """Return the mean number of heads in a layer of the first third less that of the last third, beyond chance.
 
-        name: name under which the quantity is stored. label: what is counted, in words.
-        by_layer: number of heads in each layer, [layer].
-
-        The mean under permutations of the layers is subtracted, and the permutations give the interval. The paper's own
-        numbers are not tested.
+        label: what is counted, in words. by_layer: number of heads, [layer].
+        Chance is random permutations of the layers. The paper's own numbers are not compared with chance.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
         first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
@@ -281,10 +263,7 @@ class Heads(Quantities):
         return self.quantity(f"layers.{name}.first.less_last", found.label, found.measured)
 
     def largest(self, statistic: str, number: int) -> Quantity:
-        """Return the largest value that a statistic reaches in at least `number` of 144 heads, BERT-base's number.
-
-        In a model with another number of heads, the share of heads is the same, rounded up.
-        """
+        """Return the largest value that a statistic reaches in at least `number` of 144 heads, or as large a share."""
         rank = math.ceil(self.whole.of_heads(statistic).size * number / _BERT_BASE)
         label = f"in as many heads as {number} of {_BERT_BASE}, at least"
         return self._of_rank(f"largest_{number}", statistic, label, rank)
@@ -308,29 +287,28 @@ class Heads(Quantities):
         label = f"{LABELS[statistic]} {label}"
         return self.asked(f"heads.{statistic}.{name}", label, of_all_heads, rank=rank)
 
-    def mean(
-        self, statistic: str, where: Where, *, less_third: Third | None = None, less_statistic: str | None = None
-    ) -> Quantity:
-        """Return the mean of a statistic over some layers, less its mean in another third, or another statistic's."""
-        depth = self.whole.of_layers(statistic).shape[-1]
-        name, label = f"layers.{statistic}.{where}", f"mean {LABELS[statistic]} in {_LABELS_OF[where]}"
-        means = [(statistic, layers_at(where, depth))]
-        if less_third:
-            name, label = f"{name}.less_{less_third}", f"{label} less that in the {less_third} third"
-            means.append((statistic, layers_at(less_third, depth)))
-        if less_statistic:
-            name, label = f"{name}.less_{less_statistic}", f"{label} less {LABELS[less_statistic]}"
-            means.append((less_statistic, layers_at(where, depth)))
+    def mean(self, statistic: str, where: Where, *, less: tuple[str, Where] | None = None) -> Quantity:
+        """Return the mean of a statistic over some layers, less another mean.
 
-        def measure(statistics: Statistics) -> np.ndarray:
-            own, *others = (statistics.of_layers(of)[..., layers].mean(axis=-1) for of, layers in means)
+        less: the statistic and the layers of the mean that is subtracted; None to subtract nothing.
+        """
+        depth, means = self.whole.of_layers(statistic).shape[-1], [(statistic, where)]
+        name, label = f"layers.{statistic}.{where}", f"mean {LABELS[statistic]} in {_LABELS_OF[where]}"
+        if less is not None:
+            other, place = less
+            means.append(less)
+            name += f".less_{place if other == statistic else other}"
+            label += f" less that in the {place} third" if other == statistic else f" less {LABELS[other]}"
+
+        def measure(it: Statistics) -> np.ndarray:
+            own, *others = (it.of_layers(of)[..., layers_at(at, depth)].mean(axis=-1) for of, at in means)
             return own - sum(others)
 
         return self.asked(name, label, measure, "nats" if statistic.startswith("entropy") else "")
 
 
 def layers_at(where: Where, depth: int) -> list[int]:
-    """Return the layers, from 0, at a place in a model of `depth` layers. Raises `NoVerdictError` without any."""
+    """Return some layers, from 0, of a model of `depth` layers. Raises `NoVerdictError` if there are none."""
     if where == "last_layer":
         return [depth - 1]
     if where != "layers_6_to_10":
@@ -353,8 +331,7 @@ def collect_all(
 ) -> dict[Key, Heads]:
     """Return the quantities of every model on every task of text, in the order of `surfaces`.
 
-    All paths are by model and task. surfaces: of surface patterns. gradients: a model without gradients is absent.
-    fits: of the projection of heads, with the result of `projection.layer_test`. divergences: between heads.
+    Each argument but `published` has the paths of one analysis by model and task; fits: of the projection of heads.
     """
     return {
         key: collect_quantities(
@@ -375,11 +352,9 @@ def collect_quantities(
     published: Clark2019,
     divergences: np.ndarray | None = None,
 ) -> Heads:
-    """Return the quantities of a model on a task.
+    """Return the quantities of a model on a task; arguments are None if they were not measured.
 
-    surface: attention patterns on at least one segment. gradients: None if gradients were not measured.
-    layers: the result of `projection.layer_test`, or None.
-    divergences: divergence of any two heads in nats per row of attention, [head, head], or None.
+    layers: the result of `projection.layer_test`. divergences: as for `alike_beyond_layers`.
     """
     whole, measured, missing = whole_statistics(surface, gradients, published), {}, {}
     if layers is not None and layers["difference"] is not None:
@@ -432,15 +407,14 @@ def _permuted(layers: LayerTest) -> Measured:
 
 
 def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> Measured:
-    """Return how much less two heads with the same behaviour differ than other pairs, in nats per row, beyond chance.
+    """Return the mean divergence of pairs of heads with the same behaviour less that of other pairs, beyond chance.
 
-    divergences: divergence of any two heads, [head, head].
-    marked: behaviour of each head, [layer, head] str; empty for a head without a behaviour.
+    divergences: divergence of any two heads in nats per row, [head, head].
+    marked: behaviour of each head, [layer, head] str; empty for a head without one. Pairs of two such heads are left
+        out.
 
-    The difference is the mean divergence of pairs with the same behaviour, less the mean of other pairs in which at
-    least one head has a behaviour. The value is the difference less its mean under permutations. Behaviours are
-    permuted within layers, since heads of a layer are alike, whatever their behaviour is. Raises `NoVerdictError` if
-    there are no pairs with the same behaviour, or no other pairs.
+    Chance is permutations of the behaviours within layers, since heads of a layer are alike, whatever their behaviour
+    is. Raises `NoVerdictError` if there are no pairs with the same behaviour, or no other pairs.
     """
     names, counts = np.unique(marked, return_counts=True)
     pairs = {name: count * (count - 1) / 2 for name, count in zip(names, counts, strict=True)}

@@ -75,7 +75,7 @@ figure_2(
     text="Early heads attend to [CLS] more than middle and deep ones do.",
     wording="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
     limit="early are the first third of the layers, in which the mean is above that of either other third",
-    ask=lambda heads: [heads.mean("cls", "first", less_third=other).above(0) for other in ("middle", "last")],
+    ask=lambda heads: [heads.mean("cls", "first", less=("cls", other)).above(0) for other in ("middle", "last")],
 )
 
 figure_2(
@@ -97,7 +97,7 @@ figure_2(
     ),
 )
 def _(heads: Heads):
-    more = [heads.mean("sep", "middle", less_third=other).above(0) for other in ("first", "last")]
+    more = [heads.mean("sep", "middle", less=("sep", other)).above(0) for other in ("first", "last")]
     return [heads.mean("sep", "middle").above(HIGH), *more]
 
 
@@ -106,7 +106,9 @@ figure_2(
     text="Deep heads attend to periods and commas more than early and middle ones do.",
     wording="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
     limit="deep are the last third of the layers, in which the mean is above that of either other third",
-    ask=lambda heads: [heads.mean("punctuation", "last", less_third=other).above(0) for other in ("first", "middle")],
+    ask=lambda heads: [
+        heads.mean("punctuation", "last", less=("punctuation", other)).above(0) for other in ("first", "middle")
+    ],
 )
 
 figure_2(
@@ -138,7 +140,7 @@ def _(heads: Heads):
         raise NoVerdictError(f"heads are not shown to look at [SEP]: {looked_at.quantity} is {looked_at.measured}")
     return [
         heads.mean("sep_to_sep", "middle").above(0.9),
-        heads.mean("sep_to_sep", "middle", less_statistic="other_to_sep").above(0),
+        heads.mean("sep_to_sep", "middle", less=("other_to_sep", "middle")).above(0),
     ]
 
 
@@ -275,7 +277,7 @@ def _(heads: Heads):
     return [
         heads.asked(f"{name}_broad", f"{label} limit of broad heads", less_broad, "nats").above(0),
         heads.asked(f"{name}_largest_other", f"{label} largest of another layer", less_others, "nats", -1).above(0),
-        heads.mean("entropy_cls", "last_layer", less_statistic="entropy").above(0),
+        heads.mean("entropy_cls", "last_layer", less=("entropy", "last_layer")).above(0),
     ]
 
 
