@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 from tokenizers import processors
 
-from headtypes.analyses.ablation.evaluation import evaluate_condition
+from headtypes.analyses.ablation.evaluation import Asked, evaluate_condition
 from headtypes.core.errors import InputError
 from headtypes.data.answering import Answers
 from headtypes.data.encoding import encode_samples
@@ -95,7 +95,7 @@ def test_labels_equal_those_of_a_plain_loop(make, operations, labels, tmp_path):
     windows = build_pairs(PAIRS, tokenizer, max_length=60)
     partition = types_like(record)
     predicted, scores = evaluate_condition(
-        PAIRS, windows, partition, record, condition="c", operations=operations, **SETTINGS
+        Asked(PAIRS, windows, partition, record), condition="c", operations=operations, **SETTINGS
     )
     gone = (partition.type_of == "dense") & bool(operations)
     gone[0, 1] = False

@@ -14,7 +14,7 @@ import torch
 from datasets import Dataset
 from torch.nn.functional import cross_entropy
 
-from headtypes.analyses.ablation.evaluation import evaluate_condition, measure_head_outputs
+from headtypes.analyses.ablation.evaluation import Asked, evaluate_condition, measure_head_outputs
 from headtypes.attention.operations import Reading
 from headtypes.data import answering, fetching
 from headtypes.data.encoding import encode_samples, separates_texts
@@ -222,7 +222,7 @@ def evaluated(made, operations=(), head_outputs=None, **settings):
     *_, record, windows = made
     partition = types_like(record)
     arguments = {"condition": "c", "operations": dict(operations), **SETTINGS, **settings}
-    answers, scores = evaluate_condition(DOCUMENTS, windows, partition, record, head_outputs, **arguments)
+    answers, scores = evaluate_condition(Asked(DOCUMENTS, windows, partition, record, head_outputs), **arguments)
     assert answers == {}
     return scores
 

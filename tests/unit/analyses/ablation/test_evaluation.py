@@ -10,6 +10,7 @@ import torch
 
 from headtypes.analyses.ablation import evaluation
 from headtypes.analyses.ablation.evaluation import (
+    Asked,
     Evaluator,
     Settings,
     evaluate_condition,
@@ -58,7 +59,7 @@ def test_answers_equal_those_of_a_plain_loop(make, operations, tmp_path):
     assert len(windows) > len(rows)
     partition = types_like(record)
     how = {"condition": "c", "operations": operations, **ANSWERING}
-    answers, scores = evaluate_condition(rows, windows, partition, record, **how)
+    answers, scores = evaluate_condition(Asked(rows, windows, partition, record), **how)
     gone = np.zeros(partition.shape, dtype=bool)
     if operations:
         gone = partition.type_of == "dense"
@@ -147,8 +148,8 @@ def test_a_mean_that_was_measured_is_put_in_place_of_a_head(tmp_path):
     rows, windows, record = asked_of(*tiny_bert(), tmp_path, max_seq_length=60)
 
     def answers(operation: str, head_outputs: np.ndarray | None = None) -> dict[str, str]:
-        asked = rows, windows, types_like(record), record, head_outputs
-        return evaluate_condition(*asked, condition="c", operations={"dense": operation}, **ANSWERING)[0]
+        asked = Asked(rows, windows, types_like(record), record, head_outputs)
+        return evaluate_condition(asked, condition="c", operations={"dense": operation}, **ANSWERING)[0]
 
     measured = np.random.default_rng(0).normal(size=(3, 5, 7)).astype(np.float32)
     assert answers("mean", 0 * measured) == answers("zero") != answers("mean", measured)
@@ -189,16 +190,16 @@ def test_overlap_is_the_share_of_the_conditions_heads_under_the_same_operation()
 def asked(tmp_path_factory):
     """What the controls of questions are evaluated on."""
     rows, windows, record = asked_of(*tiny_bert(), tmp_path_factory.mktemp("model"), max_seq_length=60)
-    return rows, windows, types_like(record), record
+    return Asked(rows, windows, types_like(record), record)
 
 
 def controlled(asked, **changed) -> pd.DataFrame:
     how = {"condition": "c", "operations": MIXED, "draws": 5, "questions": "all", "seed": 7}
-    return evaluate_controls(*asked, **how | changed, **ANSWERING)
+    return evaluate_controls(asked, **how | changed, **ANSWERING)
 
 
 def test_each_draw_is_scored_as_its_heads_are_and_has_as_many_in_each_layer(asked):
-    rows, windows, _, record = asked
+    rows, windows, _, record, _ = asked
     found = controlled(asked)
     assert list(found) == ["draw", "id", "article", "exact_match", "f1", "overlap"]
     operations = np.full((3, 5), "keep", dtype=object)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.ablation.evaluation import evaluate_condition
+from headtypes.analyses.ablation.evaluation import Asked, evaluate_condition
 from headtypes.analyses.company import sets as module
 from headtypes.analyses.company.costs import head_costs
 from headtypes.analyses.company.results import Company
@@ -73,15 +73,15 @@ def evaluated(asked, **changed) -> Company:
 def test_each_set_is_scored_as_a_condition_with_the_same_heads_by_name(asked):
     rows, windows, record = asked
     company = evaluated(asked)
-    types = types_like(record)
+    of_all = Asked(rows, windows, types_like(record), record)
     for index, of_set in enumerate(company.away):
         heads = {f"{layer + 1}-{head + 1}": "zero" for layer, head in np.argwhere(of_set)}
-        _, scores = evaluate_condition(rows, windows, types, record, condition="c", operations=heads, **ANSWERING)
+        _, scores = evaluate_condition(of_all, condition="c", operations=heads, **ANSWERING)
         assert company.metrics == ["loss", "exact_match", "f1"]
         # A question whose right answer is in no window has no loss.
         asked_of_all = scores.set_index("id").loc[company.units]
         np.testing.assert_array_equal(company.scores[index, :, 1:], asked_of_all[["exact_match", "f1"]])
-    _, scores = evaluate_condition(rows, windows, types, record, condition="c", operations={}, **ANSWERING)
+    _, scores = evaluate_condition(of_all, condition="c", operations={}, **ANSWERING)
     np.testing.assert_array_equal(
         company.whole[:, 1:], scores.set_index("id").loc[company.units, ["exact_match", "f1"]]
     )

@@ -1,7 +1,6 @@
 """The analysis by ablation: the rules and results of a model's answers while some heads are removed or changed."""
 
 from functools import partial
-from typing import Any
 
 from headtypes.analyses.declaration import Analysis, samples_of, share_of
 from headtypes.attention.operations import seeded
@@ -91,12 +90,12 @@ def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
     return {"baseline": baseline and baseline.name}
 
 
-def _passes_of_controls(plan: Plan, wildcards: Any, rows: int) -> float:
-    controls = plan.config.controls
-    return controls.draws * share_of(controls.questions, rows)
-
-
-@stage("forward", reads="questions", passes=_passes_of_controls, calls="analyses.ablation.evaluation:run_controls")
+@stage(
+    "forward",
+    reads="questions",
+    passes=lambda plan, wildcards, rows: plan.config.controls.draws * share_of(plan.config.controls.questions, rows),
+    calls="analyses.ablation.evaluation:run_controls",
+)
 def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) -> dict:
     task, controls = plan.partitions[model, partition].task, plan.config.controls
     seed = plan.seed("evaluate_controls", model, partition, condition)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -51,26 +51,29 @@ class Settings:
         return Reading(**self.reading or {})
 
 
-def evaluate_condition(
-    rows: list,
-    windows: Windows,
-    partition: Partition,
-    record: ModelRecord,
-    head_outputs: np.ndarray | None = None,
-    *,
-    condition: str,
-    operations: dict[str, str],
-    **settings,
-) -> Scored:
+class Asked(NamedTuple):
+    """A task's rows (questions, pairs or documents), their windows, and the model that answers.
+
+    windows: the rows as cut for this model (`Kind.cut_windows`). partition: the types of the model's heads.
+    record: the model, which needs the task's head. head_outputs: mean outputs of heads, [layer, head, channel], for the
+        operations that need them.
+    """
+
+    rows: list
+    windows: Windows
+    partition: Partition
+    record: ModelRecord
+    head_outputs: np.ndarray | None = None
+
+
+def evaluate_condition(asked: Asked, *, condition: str, operations: dict[str, str], **settings) -> Scored:
     """Return a model's answers to a task while heads are ablated, and the scores of the answers.
 
-    rows, windows: questions, pairs or documents as drawn, and as cut for this model (`Kind.cut_windows`).
-    record: the model, which needs the task's head. head_outputs: mean outputs of heads, as `measure_head_outputs`
-        returns them, for the operations that need them. condition: its name, for messages. operations: {type or head:
-        operation}. settings: fields of `Settings`.
+    condition: its name, for messages. operations: {type or head: operation}. settings: fields of `Settings`.
     Returns {id: answer text or predicted label}, and a table with a row of scores for each question, pair or document,
     both as `Kind.score_answers` gives them.
     """
+    rows, windows, partition, record, head_outputs = asked
     by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
     evaluator = Evaluator(rows, windows, record, head_outputs, Settings(**settings))
     (evaluated,) = evaluator.evaluate([by_head], f"{record.name}, {condition}")
@@ -154,12 +157,13 @@ class Evaluator:
         return [scored[tuple(operations.flat)] for operations in sets]
 
 
-def _read_answered(inputs: Any, kind: str) -> tuple[Sequence, Windows, Partition, ModelRecord]:
-    return (
+def _read_asked(inputs: Any, kind: str) -> Asked:
+    return Asked(
         read_rows(inputs.questions, kind),
         read_windows(inputs.windows),
         read_partition(inputs.partition),
         read_model_record(inputs.model),
+        read_head_outputs(inputs.head_outputs),
     )
 
 
@@ -169,8 +173,7 @@ def write_scores(path: StrPath, scores: pd.DataFrame, provenance: dict) -> None:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    answered = _read_answered(inputs, spec["kind"])
-    predictions, scores = evaluate_condition(*answered, read_head_outputs(inputs.head_outputs), **spec)
+    predictions, scores = evaluate_condition(_read_asked(inputs, spec["kind"]), **spec)
     write_json(outputs.predictions, predictions)
     write_scores(outputs.per_question, scores, provenance)
     write_json(outputs.metrics, {**KINDS[spec["kind"]].mean_scores(scores), "provenance": provenance})
@@ -240,11 +243,7 @@ def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
 
 
 def evaluate_controls(
-    rows: list,
-    windows: Windows,
-    partition: Partition,
-    record: ModelRecord,
-    head_outputs: np.ndarray | None = None,
+    asked: Asked,
     *,
     condition: str,
     operations: dict[str, str],
@@ -256,11 +255,11 @@ def evaluate_controls(
     """Return a model's scores while random heads of each layer are ablated, as many as in a condition and alike.
 
     Arguments are those of `evaluate_condition`, and draws: how many times heads are drawn; more draws do not change the
-        first ones. questions: how many of the rows are drawn at random, or "all". seed: of the draws of heads and of
-        rows.
+    first ones. questions: how many of the rows are drawn at random, or "all". seed: of the draws of heads and of rows.
     The table has a row for each draw and question, with the columns draw (from 0), the columns of a condition's own
     scores, and overlap, the share of the condition's heads that the draw changes in the same way.
     """
+    rows, windows, partition, record, head_outputs = asked
     by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
     rows, windows = draw_part(rows, windows, questions, seed)
     drawn = [np.random.default_rng([seed, draw]).permuted(by_head, axis=1) for draw in range(draws)]
@@ -275,6 +274,4 @@ def evaluate_controls(
 
 
 def run_controls(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    answered = _read_answered(inputs, spec["kind"])
-    scores = evaluate_controls(*answered, read_head_outputs(inputs.head_outputs), **spec)
-    write_scores(outputs.scores, scores, provenance)
+    write_scores(outputs.scores, evaluate_controls(_read_asked(inputs, spec["kind"]), **spec), provenance)

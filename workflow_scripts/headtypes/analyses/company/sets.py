@@ -117,7 +117,24 @@ def evaluate_company(
     what = f"{record.name}, heads in random company"
     if known is None:
         ((_, scores),) = evaluator.evaluate([np.full(away.shape[1:], "keep", object)], what)
-        known = _begin(scores, away[:0], made)
+        metrics = [LOSS, *(metric.name for metric in metrics_in(scores) if metric.name != LOSS)]
+        scores = scores[scores[GOLD_LOSS].notna()]
+        if scores.empty:
+            raise InputError(
+                "No window has the whole of what is right, so that there is no loss; make windows.max_seq_length "
+                "larger."
+            )
+        whole, sizes = _values(scores, metrics), sizes_in(scores)
+        known = Company(
+            away=away[:0],
+            scores=np.empty((0, *whole.shape)),
+            whole=whole,
+            sizes=np.ones(len(scores)) if sizes is None else sizes,
+            metrics=metrics,
+            units=scores["id"].tolist(),
+            articles=scores["article"].tolist() if "article" in scores else [""] * len(scores),
+            made=made,
+        )
     while (done := len(known.away)) < len(away):
         some = away[done : done + _TOGETHER]
         operations = [np.where(heads_away, operation, "keep").astype(object) for heads_away in some]
@@ -125,26 +142,6 @@ def evaluate_company(
         scored = np.stack([_values(scores, known.metrics) for scores in found])
         known = replace(known, away=away[: done + len(some)], scores=np.concatenate([known.scores, scored]))
         yield known
-
-
-def _begin(scores: pd.DataFrame, away: np.ndarray, made: str) -> Company:
-    metrics = [LOSS, *(metric.name for metric in metrics_in(scores) if metric.name != LOSS)]
-    scores = scores[scores[GOLD_LOSS].notna()]
-    if scores.empty:
-        raise InputError(
-            "No window has the whole of what is right, so that there is no loss; make windows.max_seq_length larger."
-        )
-    whole, sizes = _values(scores, metrics), sizes_in(scores)
-    return Company(
-        away=away,
-        scores=np.empty((0, *whole.shape)),
-        whole=whole,
-        sizes=np.ones(len(scores)) if sizes is None else sizes,
-        metrics=metrics,
-        units=scores["id"].tolist(),
-        articles=scores["article"].tolist() if "article" in scores else [""] * len(scores),
-        made=made,
-    )
 
 
 def _values(scores: pd.DataFrame, metrics: list[str]) -> np.ndarray:

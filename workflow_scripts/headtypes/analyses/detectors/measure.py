@@ -79,7 +79,7 @@ class Targets(PerSample):
     """A reducer, run with a model, of the scores of detectors and of the same scores under their nulls.
 
     The model reads random sequences: first all `x x`, then all `x y` (`Sequences`). The result is {detector: (score,
-        score under its null)}, [sequence, layer, head] each, where `next` is left out if no token looks ahead.
+    score under its null)}, [sequence, layer, head] each, where `next` is left out if no token looks ahead.
 
     A[s, t] is the attention of token s to token t, and n the length of `x`. Scores and nulls are means over rows s:
     induction, duplicate: A[s, s - n + 1] (Olsson et al. 2022), the attention to the token after the earlier occurrence,

@@ -25,11 +25,11 @@ def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
         head exceeds the null.
 
     The table has one row for each detector, layer and head (from 0), with the columns of `COLUMNS`: means over
-        sequences of score, null and difference, with the interval of the difference; the number of sequences on which
-        the difference is `above` least, and of all; the p-value of the hypothesis that it is on at most half of all
-        sequences (sign test), corrected for the number of heads and detectors of the model (`statistics.holm`); and
-        whether corrected_p is below 0.05. If the hypothesis is true of every head and detector of a model, the
-        probability that any head is detected is at most 0.05.
+    sequences of score, null and difference, with the interval of the difference; the number of sequences on which the
+    difference is `above` least, and of all; the p-value of the hypothesis that it is on at most half of all sequences
+    (sign test), corrected for the number of heads and detectors of the model (`statistics.holm`); and whether
+    corrected_p is below 0.05. If the hypothesis is true of every head and detector of a model, the probability that any
+    head is detected is at most 0.05.
     """
     floats = scores.astype({"score": float, "null": float})
     score, null = (floats.pivot_table(name, ["detector", "layer", "head"], "sequence") for name in ("score", "null"))

@@ -38,15 +38,9 @@ _HELD = 2**25
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 
 
-class WordVectors(NamedTuple):
-    """The vectors of the words of some sentences.
-
-    by_sentence: for each sentence [word, channel] float32; zeros for an unknown word.
-    known: the share of all words, repeated words counted each time, that have a vector.
-    """
-
-    by_sentence: list[np.ndarray]
-    known: float
+# For each sentence the vectors of its words, [word, channel] float32, zeros for an unknown word; and the share of all
+# words, repeated words counted each time, that have a vector.
+WordVectors = tuple[list[np.ndarray], float]
 
 
 def _read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
@@ -100,7 +94,7 @@ def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> WordVector
     known = [word in vectors for words in lower for word in words]
     unknown = np.zeros_like(next(iter(vectors.values())))
     by_sentence = [np.stack([vectors.get(word, unknown) for word in words]) for words in lower]
-    return WordVectors(by_sentence, float(np.mean(known)))
+    return by_sentence, float(np.mean(known))
 
 
 def vectors_of_model(
@@ -120,7 +114,7 @@ def vectors_of_model(
         own = weight[torch.tensor(ids)[word >= 0].to(weight.device)].float().cpu()
         total = torch.zeros(max(words) + 1, own.shape[1]).index_add_(0, word[word >= 0], own)
         by_sentence.append((total / torch.bincount(word[word >= 0])[:, None]).numpy())
-    return WordVectors(by_sentence, 1.0)
+    return by_sentence, 1.0
 
 
 def _numbers(numbers: list[str], path: str, line: int) -> np.ndarray:
@@ -134,26 +128,26 @@ def _numbers(numbers: list[str], path: str, line: int) -> np.ndarray:
 
 
 class ReadSentences(NamedTuple):
-    """The sentences that a model can read, with their tokens and word vectors."""
+    """The sentences that a model can read, with their tokens, their words' vectors, and how many words have one."""
 
     sentences: list[Sentence]
     encoded: EncodedWords
-    words: WordVectors
+    vectors: list[np.ndarray]
+    known: float
 
 
 def readable_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors: str | None) -> ReadSentences:
-    """Return the sentences that a model can read, with their tokens and word vectors.
+    """Return the sentences that a model can read; raises `InputError` if there is none.
 
-    vectors: a file of word vectors in GloVe's text format; None for the model's own embeddings. Raises `InputError` if
-        no sentence can be read.
+    vectors: a file of word vectors in GloVe's text format; None for the model's own embeddings.
     """
     encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
     kept = [sentences[index] for index in encoded.kept]
     if vectors is None:
-        words = vectors_of_model(run.model, encoded.encoded.input_ids, encoded.word_of_token)
+        found = vectors_of_model(run.model, encoded.encoded.input_ids, encoded.word_of_token)
     else:
-        words = vectors_of_file(vectors, [sentence.words for sentence in kept])
-    return ReadSentences(kept, encoded, words)
+        found = vectors_of_file(vectors, [sentence.words for sentence in kept])
+    return ReadSentences(kept, encoded, *found)
 
 
 def maps_in_both_directions(
@@ -246,7 +240,7 @@ def train_probes(
     run = ModelOnTask(record, **settings)
     learnt, parsed = (readable_sentences(part, run, vectors) for part in (training, scored))
     networks = run.model, random_network(run.model, derive_seed(seed, "random_network"))
-    maps, channels = 2 * record.layers * record.heads, learnt.words.by_sentence[0].shape[1]
+    maps, channels = 2 * record.layers * record.heads, learnt.vectors[0].shape[1]
     has_special_tokens = -1 in learnt.encoded.word_of_token[0]
 
     def trainer(name: str) -> Trainer:
@@ -268,7 +262,7 @@ def train_probes(
         def read(part: ReadSentences) -> Iterator[tuple[Sentence, dict[PreTrainedModel, ProbedSentence]]]:
             how = {"batch_tokens": run.batch_tokens, "what": run.what, "bar": bar}
             maps_by_network = (maps_in_both_directions(network, part.encoded, **how) for network in networks)
-            for sentence, own, *maps in zip(part.sentences, part.words.by_sentence, *maps_by_network, strict=True):
+            for sentence, own, *maps in zip(part.sentences, part.vectors, *maps_by_network, strict=True):
                 probed = (ProbedSentence(network_maps, torch.from_numpy(own)) for network_maps in maps)
                 yield sentence, dict(zip(networks, probed, strict=True))
 
@@ -285,7 +279,7 @@ def train_probes(
         "words": [sum(counted_words(sentence)) for sentence in parsed.sentences],
         "scored": {"read": len(parsed.sentences), "left_out": len(scored) - len(parsed.sentences)},
         "training": {"read": len(learnt.sentences), "left_out": len(training) - len(learnt.sentences)},
-        "vectors": {"channels": channels, "known": parsed.words.known},
+        "vectors": {"channels": channels, "known": parsed.known},
     }
 
 
@@ -463,8 +457,8 @@ def _pair_parts(vectors: Tensor, weights: Tensor, root: str) -> tuple[Tensor, Te
     """Return (candidate part, dependent part, has vector): a linear layer on pairs of words, for each random start.
 
     The layer's output for a pair is the sum of the candidate part, [start, candidate, output], and the dependent part,
-        [start, word, output], which the caller must leave out for candidates without a vector (has vector: [candidate]
-        1 or 0).
+    [start, word, output], which the caller must leave out for candidates without a vector (has vector: [candidate] 1 or
+    0).
     vectors: [word, channel]. weights: [start, 2 * channel, output]. root: as in `AttentionAndWords`.
     """
     candidate_part = vectors @ weights[:, : vectors.shape[1]]

@@ -321,18 +321,6 @@ class _Fold(NamedTuple):
         return choosing, self.scored_on.pairs[annotation].get(relation, NO_PAIRS).within(self.scoring)
 
 
-def _folds(read: Mapping[str, Part]) -> dict[str, list[_Fold]]:
-    """Return {scored part: folds}: {"file": one fold} and either {"test": one fold} or {"halves": two folds}.
-
-    The fold of `file` chooses and scores on the same words, as in the paper.
-    """
-    file, odd = read[FILE], read[FILE].is_odd
-    whole = {name: (part, np.ones_like(part.is_odd)) for name, part in read.items()}
-    halves = [_Fold(file, odd, file, ~odd), _Fold(file, ~odd, file, odd)]
-    elsewhere = {TEST: [_Fold(*whole[FILE], *whole[TEST])]} if TEST in read else {HALVES: halves}
-    return {FILE: [_Fold(*whole[FILE], *whole[FILE])], **elsewhere}
-
-
 def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> BestHeads:
     """Return the best head of each listed relation that has words to choose by and words to score in every fold.
 
@@ -459,7 +447,15 @@ def measure_relations(
         for relation, pairs in rows.items()
         if relation in TOTALS or (len(pairs.words) >= least and _universal(relation) not in _LEFT_OUT)
     ]
-    sums = {scored: _best_heads(folds, listed) for scored, folds in _folds(read).items()}
+    file, odd = read[FILE], read[FILE].is_odd
+    whole = {name: (part, np.ones_like(part.is_odd)) for name, part in read.items()}
+    # Chosen and scored on the same words, as in the paper, and on others.
+    folds = {FILE: [_Fold(*whole[FILE], *whole[FILE])]}
+    if TEST in read:
+        folds[TEST] = [_Fold(*whole[FILE], *whole[TEST])]
+    else:
+        folds[HALVES] = [_Fold(file, odd, file, ~odd), _Fold(file, ~odd, file, odd)]
+    sums = {scored: _best_heads(some, listed) for scored, some in folds.items()}
     rows = [_head_rows(name, part, annotation, row) for name, part in read.items() for annotation, row in listed]
     best = pd.concat([_best_rows(scored, best) for scored, best in sums.items()], ignore_index=True)
     best = best.assign(left_out=" ".join(arcs[FILE].warnings))

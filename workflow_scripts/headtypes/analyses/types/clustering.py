@@ -90,13 +90,24 @@ def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) ->
             rival = np.where(np.arange(k) == cluster, -np.inf, getattr(groups, group)).argmax()
             over_heads[2, cluster] = 2 * np.hypot(*getattr(errors, group)[[cluster, rival]])
     uncertain = np.max([over_heads, *(abs(_leads(half, chosen) - leads) for half in halves)], axis=0)
-    return Naming(
-        names=tuple(TYPES[name] for name in chosen),
-        groups=groups,
-        errors=errors,
-        doubts=tuple(_doubt(*each, groups, leads.T, uncertain.T) for each in enumerate(chosen)),
-        margin=float(leads[0].min()),
-    )
+    names, doubts = tuple(TYPES[name] for name in chosen), []
+    best_alone = _name_scores(groups).argmax(axis=1)
+    for cluster, name in enumerate(names):
+        near, special, far = (shares[cluster] for shares in vars(groups).values())
+        group, ahead, known = _LARGEST_OF.get(name), leads[:, cluster], uncertain[:, cluster]
+        close, why = ~(ahead > known), ""
+        if ahead[1] < 0:
+            why = f"judged alone, its centroid (near {near:.2f}, special {special:.2f}, far {far:.2f}) would be named "
+            why += TYPES[best_alone[cluster]]
+        elif ahead[2] < 0:
+            shares = getattr(groups, group)
+            why = f"its {group} is {shares[cluster]:.2f}, and another type has {shares.max():.2f}"
+        elif close.any():
+            first = int(close.argmax())
+            why = f"it is ahead of {_RUNNERS_UP[first].format(group)} by {ahead[first]:.3f}, which is known to "
+            why += f"{known[first]:.3f} only"
+        doubts.append(f"{name} is doubtful: {why}." if why else "")
+    return Naming(names, groups, errors, tuple(doubts), margin=float(leads[0].min()))
 
 
 def _name_scores(groups: Groups) -> np.ndarray:
@@ -108,9 +119,9 @@ def _leads(groups: Groups, chosen: np.ndarray) -> np.ndarray:
     """Return how far each cluster's name is ahead of three rivals, [3, cluster], in shares of attention.
 
     Row 0: the total score of the chosen assignment of names to clusters, less the largest total of an assignment that
-        gives this cluster another name. Row 1: the score of the chosen name for this cluster, less the largest score of
-        another name. Row 2: if the name belongs to the cluster with the largest near, special or far, this share less
-        the largest of other clusters; else 1.
+    gives this cluster another name. Row 1: the score of the chosen name for this cluster, less the largest score of
+    another name. Row 2: if the name belongs to the cluster with the largest near, special or far, this share less the
+    largest of other clusters; else 1.
     groups: shares of attention of the centroids. chosen: [cluster] the index in `TYPES` of each cluster's name.
     """
     scores, clusters = _name_scores(groups), np.arange(len(chosen))
@@ -125,34 +136,6 @@ def _leads(groups: Groups, chosen: np.ndarray) -> np.ndarray:
             values = getattr(groups, group)
             in_share[cluster] = values[cluster] - np.delete(values, cluster).max()
     return np.stack([in_assignment, own - best_other, in_share])
-
-
-def _doubt(cluster: int, name: int, groups: Groups, leads: np.ndarray, uncertain: np.ndarray) -> str:
-    """Return a sentence on why a cluster's name is doubtful; empty if the name is certain.
-
-    name: index in `TYPES`. groups: shares of attention of all centroids. leads, uncertain: [cluster, 3] the leads of
-        `_leads`, transposed, and the uncertainty of each.
-    """
-    near, special, far = groups.near[cluster], groups.special[cluster], groups.far[cluster]
-    group = _LARGEST_OF.get(TYPES[name])
-    ahead, known = leads[cluster], uncertain[cluster]
-    if ahead[1] < 0:
-        best = TYPES[int(_name_scores(groups)[cluster].argmax())]
-        why = (
-            f"judged alone, its centroid (near {near:.2f}, special {special:.2f}, far {far:.2f}) would be named {best}"
-        )
-    elif ahead[2] < 0:
-        values = getattr(groups, group)
-        why = f"its {group} is {values[cluster]:.2f}, and another type has {values.max():.2f}"
-    elif (close := ~(ahead > known)).any():
-        first = int(close.argmax())
-        why = (
-            f"it is ahead of {_RUNNERS_UP[first].format(group)} by {ahead[first]:.3f}, "
-            f"which is known to {known[first]:.3f} only"
-        )
-    else:
-        return ""
-    return f"{TYPES[name]} is doubtful: {why}."
 
 
 class IndivisibleError(InputError):
@@ -202,10 +185,12 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
         )
     special = cluster_groups(points, labels, k).special
     labels = np.argsort(np.argsort(special))[labels]
+    # A cluster of one head has no error.
+    errors = Groups(*pd.DataFrame(vars(attention_groups(points))).groupby(labels).sem().fillna(0).to_numpy().T)
     return Clustering(
         labels=labels,
         silhouette=head_silhouettes(StandardScaler().fit_transform(points) if scale else points, labels),
-        naming=name_types(cluster_groups(points, labels, k), _errors(points, labels, k)),
+        naming=name_types(cluster_groups(points, labels, k), errors),
     )
 
 
@@ -303,16 +288,6 @@ def cluster_groups(features: np.ndarray, labels: np.ndarray, k: int) -> Groups:
     features: [head, column] distance features, unscaled. labels: [head] int, 0..k-1, the cluster of each head.
     """
     return attention_groups(_means(features.astype(float), labels, k))
-
-
-def _errors(points: np.ndarray, labels: np.ndarray, k: int) -> Groups:
-    """Return the standard errors of near, special and far of the k centroids, [k] each, over the cluster's heads."""
-    centroids, sizes = vars(cluster_groups(points, labels, k)), np.bincount(labels, minlength=k)
-    errors = {}
-    for name, shares in vars(attention_groups(points)).items():
-        squares = np.bincount(labels, (shares - centroids[name][labels]) ** 2, k)
-        errors[name] = np.sqrt(squares / np.maximum(1, sizes - 1) / sizes)
-    return Groups(**errors)
 
 
 # What is halved.
@@ -446,12 +421,12 @@ def measure_stability(
     settings: `scale` (whether features are scaled) and `restarts` (of each fit), as in `cluster_heads`.
 
     The keys are models, profiles (see `cluster_halves`), heads, samples and pairs: values of `agreement`, in percent.
-        Models of `heads` are fitted on half of the heads, models of `samples` on the head features of half of the
-        samples; both predict all heads from the features of all samples. Models of `pairs` are fitted on half of the
-        pairs and predict all pairs; `pairs` is None if not asked for, and for methods other than k-means and Gaussian
-        mixtures. Halves are rounded down. Clusters are matched to those of the full fit, which for pairs is a fit to
-        all pairs. Guan et al. 2020, section 4, report `all_agree` as a "proportion of input samples", without saying
-        whether heads, samples or pairs of both are meant; hence all three.
+    Models of `heads` are fitted on half of the heads, models of `samples` on the head features of half of the samples;
+    both predict all heads from the features of all samples. Models of `pairs` are fitted on half of the pairs and
+    predict all pairs; `pairs` is None if not asked for, and for methods other than k-means and Gaussian mixtures.
+    Halves are rounded down. Clusters are matched to those of the full fit, which for pairs is a fit to all pairs. Guan
+    et al. 2020, section 4, report `all_agree` as a "proportion of input samples", without saying whether heads, samples
+    or pairs of both are meant; hence all three.
     Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.
     """
     settings |= {"method": method, "k": k}
@@ -521,9 +496,8 @@ def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> flo
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, each head's cluster.
     """
     features = features_by_sample.mean(axis=0, dtype=float)
-    centroids = np.stack([features[labels == cluster].mean(axis=0) for cluster in range(labels.max() + 1)])
     with one_thread():
-        nearest = pairwise_distances_argmin(_pairs(features_by_sample), centroids)
+        nearest = pairwise_distances_argmin(_pairs(features_by_sample), _means(features, labels, labels.max() + 1))
     return 100 * float((nearest.reshape(-1, len(labels)) == labels).mean())
 
 
