@@ -4,10 +4,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Bool, Float
 
-from headtypes.analyses.declaration import by_head
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.hdf5_files import Stored
 from headtypes.core.table_files import table_reader
@@ -33,31 +31,25 @@ class Company:
     made: str = ""
 
     def lost(self, metric: str) -> np.ndarray:
-        """Return how much worse each unit is without each set of heads in a metric, [set, unit]; positive is worse."""
+        """Return how much worse each unit is in a metric without each set of heads, [set, unit]; positive is worse."""
         index = self.metrics.index(metric)
         lost = self.scores[..., index] - self.whole[:, index]
         return lost if metric == LOSS else -lost
 
 
 LOSS = "loss"
-# Of the table of `costs.head_costs`.
-COLUMNS = {
-    **dict.fromkeys(("layer", "head", "away"), int),
-    **dict.fromkeys(("cost", "standard_error", "low", "high", "p", "p_holm"), float),
-}
-# What there is beside it of each model.
-FIT = ("sets", "units", "away", "penalty", "whole", "set_cost", "r2", "held_out", "halves", "half", "pair")
-_read_costs = table_reader("holds no costs of heads", COLUMNS)
-# Of the table of `costs.compare_labels`.
+# Of the tables of `costs.head_costs` and `costs.compare_labels`.
+_COSTS = ("cost", "standard_error", "low", "high", "p", "p_holm")
+read_costs = table_reader(
+    "holds no costs of heads", dict.fromkeys(("layer", "head", "away"), int) | dict.fromkeys(_COSTS, float)
+)
 _LABELS = {"family": str, "label": str, "heads": int, **dict.fromkeys(("statistic", "p", "p_beyond"), float)}
 read_labels = table_reader("compares no labels with costs", _LABELS, rows=0)
-
-
-def read_costs(path: StrPath) -> pd.DataFrame:
-    return by_head(_read_costs(path))
+# How costs add up, of each model.
+_FIT = ("sets", "units", "away", "penalty", "whole", "set_cost", "r2", "held_out", "halves", "half", "pair")
 
 
 def read_fit(path: StrPath) -> dict:
     with undamaged(path, "does not say how costs add up"):
         fit = read_json(path)
-        return {name: fit[name] for name in FIT}
+        return {name: fit[name] for name in _FIT}

@@ -59,7 +59,7 @@ def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | Non
 
 
 def _round(layers: int, heads: int, per_layer: int, share: int, seed: list[int]) -> np.ndarray:
-    """Return sets of heads, [set, layer, head] bool, with each head in one set, or in two where hands are uneven.
+    """Return sets of heads, [set, layer, head] bool: each head is in one set, or in two to make sets equally large.
 
     per_layer: heads of a layer in a set. share: a set has heads of one in `share` layers.
     """

@@ -74,7 +74,7 @@ TYPES: tuple[Type, ...] = get_args(Type)
 
 @dataclass(frozen=True)
 class Reference(Span):
-    """A mention with all that baselines see: its words in lower case, its type, and its number, gender and person."""
+    """A mention as the baselines see it: its words in lower case, its type, and its number, gender and person."""
 
     words: tuple[str, ...]
     type: Type
@@ -86,7 +86,7 @@ class Reference(Span):
 
 
 def references(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Reference]:
-    """Return the mentions of `spans_of`, which lie wholly inside of a part of a document, with what baselines see."""
+    """Return the mentions that lie wholly inside of a part of a document (`spans_of`), as the baselines see them."""
     found = []
     for span in spans_of(document, part, subwords):
         before, sentence = sentence_with(document, part.start + span.start)
@@ -152,7 +152,7 @@ def nearest_other(anaphor: Anaphor, mentions: Sequence[Reference]) -> Reference 
 
 
 def chance(anaphor: Anaphor) -> float:
-    """Return the probability that a head word drawn among the candidates' head words is that of an antecedent."""
+    """Return the probability that a random head word of the candidates is the head word of an antecedent."""
     return len(anaphor.antecedents) / len(anaphor.candidate_heads)
 
 
@@ -186,7 +186,7 @@ read_coreference = table_reader("holds no accuracies at antecedents", dict.fromk
 
 @dataclass(frozen=True)
 class MentionSums:
-    """The sums of scores over each document's mentions, for each row of the table of coreference but single heads.
+    """The sums of scores over each document's mentions, for each system and type of mention but single heads.
 
     right: [document, row] the sum of the scores of a document's mentions; a score is 1 for an antecedent that is found,
         0 for one that is missed, or a probability for `chance`. mentions: the number of these mentions.

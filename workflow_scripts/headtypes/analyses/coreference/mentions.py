@@ -237,11 +237,9 @@ CANDIDATES = ("words", "words_before", "mentions")
 class AntecedentGuesses:
     """The guess of every head at the antecedent of each mention that has one, in the parts of documents that were read.
 
-    document: [part] the document of each part. start, stop: [part] the part's words, from `start` to before `stop`.
-    unread: [word, 2] document and index of each word that has no token.
-    part: [mention] the part of each mention. mention: [mention, 2] the mention's first and last word in the part.
-    guess: [mention, layer, head, candidates] a word of the part, -1 for none. The candidates are all other words, the
-        words before, and head words of earlier mentions. Documents, parts and words are indices from 0.
+    Documents, parts and words are indices from 0. start, stop: a part's words, from `start` to before `stop`. unread:
+    document and index of each word that has no token. mention: the mention's first and last word in its part.
+    guess: a word of the part, -1 for none, among all other words, the words before, and head words of earlier mentions.
     """
 
     document: Int32[np.ndarray, " part"]

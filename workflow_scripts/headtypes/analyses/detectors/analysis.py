@@ -33,7 +33,7 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield `Measure`s of sets of heads, for each detector: mean, smallest and largest score, and heads detected."""
+    """Yield `Measure`s of sets of heads, for each detector: mean, smallest and largest score, and number detected."""
     from headtypes.analyses.detectors.results import read_detector_table
 
     for detector, rows in read_detector_table(path).groupby("detector", sort=False):

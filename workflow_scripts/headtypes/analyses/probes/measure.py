@@ -369,7 +369,8 @@ class AttentionAndWords(Attention):
 class DistanceAndWords(nn.Module):
     """A probe without attention: a layer of tanh units over two words' vectors and eight features of their distance.
 
-    channels: the length of a word vector. root: as in `AttentionAndWords`.
+    channels: the length of a word vector. root: `first`, candidate i has the vector of word i; or `released`, the
+        vector of word i + 1, as in the paper's code.
     """
 
     def __init__(self, channels: int, generators: Sequence[torch.Generator], root: str):

@@ -180,7 +180,6 @@ def _pairs_by_name(
 # Parts of a treebank: the file that is evaluated, its sentences of even and of odd index (from 0), and the test
 # file. An offset is chosen on one and scored on another.
 FILE, EVEN, ODD, TEST = "file", "even", "odd", "test"
-COLUMNS = ("part", "annotation", "relation", "words", "offset", "accuracy")
 # The offsets that are tried; a word is not its own head.
 OFFSETS = (-3, -2, -1, 1, 2, 3)
 
@@ -207,7 +206,7 @@ def measure_offsets(sentences: Sequence[Sentence], test: Sequence[Sentence] | No
             if len((row := whole.within(chosen[part]) if part in chosen else whole).words)
             for offset, accuracy in zip(OFFSETS, 100 * row.right(guesses).mean(axis=0), strict=True)
         ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=["part", "annotation", "relation", "words", "offset", "accuracy"])
 
 
 def offset_guesses(sentences: Sequence[Sentence], offset: int | Sequence[int]) -> np.ndarray:
@@ -322,10 +321,7 @@ class _Fold(NamedTuple):
 
 
 def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> BestHeads:
-    """Return the best head of each listed relation that has words to choose by and words to score in every fold.
-
-    listed: (annotation, name) of each relation.
-    """
+    """Return the best head of each listed relation that has words to choose by and words to score in every fold."""
     pairs = {name: [fold.pairs(*name) for fold in folds] for name in listed}
     names = [name for name, by_fold in pairs.items() if all(len(some.words) for both in by_fold for some in both)]
     sentences, (_, *heads, _) = folds[0].scored_on.sentences, folds[0].chosen_on.arcs.guess.shape
