@@ -1,5 +1,6 @@
 """The analysis of heads in random company: on which heads answers depend, and whether types tell these heads."""
 
+from functools import partial
 from typing import Any
 
 from headtypes.analyses.ablation.analysis import OUTPUTS, answers_of
@@ -36,11 +37,10 @@ SETS = Result(
     "on from `kept/company/MODEL/TASK.h5`",
     withheld=ARTICLES,
 )
-COSTS = Result(
+_measured = partial(Result, rule="measure_costs", of=lambda plan: plan.company)
+COSTS = _measured(
     "results/company/{model}/{task}.csv",
-    "measure_costs",
-    "what each head costs in random company",
-    of=lambda plan: plan.company,
+    about="what each head costs in random company",
     name="costs",
     content="what each head [costs](../understand/method.md#heads-in-random-company-not-in-the-paper) beside others "
     "of its layer: `away` (in how many sets), `cost` in nats with its `standard_error` over sets, its "
@@ -48,21 +48,17 @@ COSTS = Result(
     "heads; `cost_*` of other scores, in points; and what else is known of the head: its type in each partition of the "
     "model, and the atlas's columns of other analyses, such as its best relation",
 )
-FIT = Result(
+FIT = _measured(
     "results/company/{model}/{task}.json",
-    "measure_costs",
-    "how far the costs of heads add up",
-    of=lambda plan: plan.company,
+    about="how far the costs of heads add up",
     content="how far these costs explain what sets lose: `r2`, adjusted, and `held_out`, of sets that were held "
     "out, `halves`, the correlation of the costs of halves of the sets, `whole` and `set_cost` of each "
     "score; `half`, how many heads explain half of what costs explain; `pair`, the largest effect of two "
     "heads together; `penalty` of ridge, 0 for least squares",
 )
-LABELS = Result(
+LABELS = _measured(
     "results/company/{model}/{task}.labels.csv",
-    "measure_costs",
-    "types and other numbers of heads beside their costs",
-    of=lambda plan: plan.company,
+    about="types and other numbers of heads beside their costs",
     content="types of each partition of the model and numbers of its heads beside what heads cost: `family`, "
     "`label`, `heads`, `statistic` (how much more its heads cost than all of their layer, or a rank "
     "correlation within layers) and `p`, by permutation within layers, corrected for all of the family; "

@@ -458,9 +458,9 @@ def _pair_parts(vectors: Tensor, weights: Tensor, root: str) -> tuple[Tensor, Te
     """Return (candidate part, dependent part, has vector): a linear layer on pairs of words, for each random start.
 
     The layer's output for a pair is the sum of the candidate part, [start, candidate, output], and the dependent part,
-    [start, word, output], which the caller must leave out for candidates without a vector (has vector: [candidate] 1 or
-    0).
-    vectors: [word, channel]. weights: [start, 2 * channel, output]. root: as in `AttentionAndWords`.
+    [start, word, output]. The caller must leave out the dependent part where has vector, [candidate] 1 or 0, is 0.
+    vectors: [word, channel]. weights: [start, 2 * channel, output]. root: `first`, candidate i has the vector of word
+        i; or `released`, of word i + 1.
     """
     candidate_part = vectors @ weights[:, : vectors.shape[1]]
     dependent_part = vectors @ weights[:, vectors.shape[1] :]
