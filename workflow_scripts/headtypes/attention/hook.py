@@ -233,8 +233,7 @@ def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
 class Scratch:
     """Memory for attention that all blocks reuse, since allocating memory takes as long as a softmax."""
 
-    def __init__(self):
-        self._memory: Tensor | None = None
+    _memory: Tensor | None = None
 
     def memory(self, layer: Layer, rows: slice) -> Tensor:
         """Return memory [batch, head, row, key] for the attention of query rows, which the next call may return again.
@@ -493,8 +492,7 @@ def _halved_to_fit(run_batch: Callable[[Batch, tqdm], None], batch: Batch, shown
 class EntropySums:
     """A function from numbers [..., n] float32 to [...] float32: sums of x ln x, with 0 ln 0 = 0."""
 
-    def __init__(self):
-        self._memory = np.empty(0, np.float32)
+    _memory = np.empty(0, np.float32)
 
     def __call__(self, numbers: Tensor) -> Tensor:
         if numbers.device.type != "cpu":

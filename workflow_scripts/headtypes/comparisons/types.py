@@ -231,6 +231,7 @@ _SHADES = {
 }
 # The p-value below which a comparison is shaded by itself.
 _SINGLE = 0.01
+_DOUBTFUL = " (doubtful)"
 _TITLE_OF_LOSS = "rise of the loss without the heads (nats)"
 
 
@@ -283,7 +284,7 @@ def compared_types_figure(table: pd.DataFrame, partition: Partition, projections
         axes.set_title(f"Clark's Figure 6, {task}", loc="left")
         handles, labels = axes.get_legend_handles_labels()
         beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0.1, "handletextpad": 0.2}
-        axes.legend(handles, map(_short, labels), **beside)
+        axes.legend(handles, [label.replace(_DOUBTFUL, "?") for label in labels], **beside)
     axes = figure.add_axes((0, 0, 1, _LEGEND / height))
     axes.axis("off")
     handles = [Rectangle((0, 0), 1, 1, facecolor=colour, label=label) for colour, label in _SHADES.values()]
@@ -310,7 +311,7 @@ def _draw_column(axes: Axes, column: Sequence[_Group], partition: Partition, wid
     centre = {name: _NAMES + (index + 0.5) * cell for index, name in enumerate(partition.types)}
     for name, x in centre.items():
         axes.plot([x], [_HEAD - 0.08], styles[name].marker, color=styles[name].colour, ms=4)
-        axes.text(x, _HEAD - 0.15, _short(labels[name]), rotation=30, ha="left", va="bottom")
+        axes.text(x, _HEAD - 0.15, labels[name].replace(_DOUBTFUL, "?"), rotation=30, ha="left", va="bottom")
     y = _HEAD
     for group in column:
         axes.text(0, y + _GROUP - 0.04, group.title, weight="bold", va="bottom")
@@ -343,10 +344,6 @@ def shade_of(row: Mapping) -> tuple[int, int]:
     if row["p_holm"] < ALPHA:
         return side, 2
     return (side, 1) if row["p"] < _SINGLE else (0, 0)
-
-
-def _short(label: str) -> str:
-    return label.replace(" (doubtful)", "?")
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -109,7 +109,13 @@ def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
         return figure
     written, sink, stream = figure.subplots(1, 3, width_ratios=[1.15, 1.15, 1])
     off = heads["off"] > 50
-    _draw_written(written, heads, off)
+    layer = heads["layer"] + 1
+    beside = (heads["head"] / max(heads["head"].max(), 1) - 0.5) * 0.5
+    for chosen, colour, name in ((~off, _ON, "on"), (off, _OFF, "off")):
+        x, y = (layer + beside)[chosen], 100 * heads.loc[chosen, "written"]
+        written.plot(x, y, "o", color=colour, ms=_MARKER, mew=0, gid=f"written-{name}")
+    written.plot((100 * heads["written"]).groupby(layer).mean(), color="0.3", lw=0.9)
+    written.set(xlabel="layer", ylabel="written, % of the residual stream", ylim=(0, None))
     _draw_sinks(sink, heads, off)
     layer = layers["layer"] + 1
     stream.plot(layer, layers["largest"], "o-", color=PALETTE[0], ms=_MARKER, lw=0.9, gid="largest")
@@ -131,16 +137,6 @@ def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
     ]
     figure.legend(handles=keys, loc="outside upper center", ncols=len(keys), columnspacing=0.8, handlelength=1.5)
     return figure
-
-
-def _draw_written(axes: Axes, heads: pd.DataFrame, off: pd.Series) -> None:
-    layer = heads["layer"] + 1
-    beside = (heads["head"] / max(heads["head"].max(), 1) - 0.5) * 0.5
-    for chosen, colour, name in ((~off, _ON, "on"), (off, _OFF, "off")):
-        x, y = (layer + beside)[chosen], 100 * heads.loc[chosen, "written"]
-        axes.plot(x, y, "o", color=colour, ms=_MARKER, mew=0, gid=f"written-{name}")
-    axes.plot((100 * heads["written"]).groupby(layer).mean(), color="0.3", lw=0.9)
-    axes.set(xlabel="layer", ylabel="written, % of the residual stream", ylim=(0, None))
 
 
 def _draw_sinks(axes: Axes, heads: pd.DataFrame, off: pd.Series) -> None:

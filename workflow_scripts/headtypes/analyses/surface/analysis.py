@@ -48,7 +48,7 @@ def per_head(task: str, path: StrPath) -> list:
         share, by_norms = unit == "%", of == "norms"
         columns.append(
             Column(
-                f"surface.{task}.{_quantity(name, of)}",
+                f"surface.{task}.{name}" + "_by_norms" * by_norms,
                 f"{label}, by norms" if by_norms else label,
                 f"Surface patterns on {task}",
                 values * (100 if share else 1),
@@ -72,10 +72,6 @@ def best_at(task: str, path: StrPath) -> Iterator[dict]:
             yield {"layer": layer, "head": head, "at": at, "value": value, "above": None}
 
 
-def _quantity(name: str, of: str) -> str:
-    return name if of == "weights" else f"{name}_by_norms"
-
-
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     import numpy as np
 
@@ -93,7 +89,8 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
             low, high = mean_intervals(possible.mean(1))
             return float(low), float(high)
 
-        yield from summaries("surface", task, _quantity(name, of), surface.mean(name, of), interval)
+        quantity = name + "_by_norms" * (of == "norms")
+        yield from summaries("surface", task, quantity, surface.mean(name, of), interval)
 
 
 PATTERNS = Result(
