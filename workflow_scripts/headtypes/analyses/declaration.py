@@ -180,7 +180,10 @@ def summaries(
 
 
 def best_head(analysis: str, task: str, quantity: str, of_head: np.ndarray) -> Measure:
-    """Return a `Measure` whose number is the largest value of a set's heads; of_head: [head], NaN for none."""
+    """Return a `Measure` of sets of heads: the largest value of a set's heads.
+
+    analysis, task, quantity: names for the `Measure`. of_head: value of each head, [head], NaN for none.
+    """
     return Measure(analysis, task, quantity, "best head", lambda sets: _extreme(sets, of_head))
 
 
@@ -203,7 +206,7 @@ def _extreme(sets: np.ndarray, of_head: np.ndarray) -> np.ndarray:
 
 # Parts of specs that several analyses have: how a model reads the samples or words of a task.
 def share_of(questions: int | str, rows: int) -> float:
-    """Return the share, 0 to 1, of a task's rows that is read when `questions` rows (or all) are drawn."""
+    """Return the share, 0 to 1, of a task's `rows` that is read when `questions` of them are drawn; 1 for "all"."""
     return 1 if questions == "all" else min(1, questions / max(rows, 1))
 
 

@@ -40,7 +40,7 @@ SHOWN_SAMPLES, SHOWN_TOKENS = 8, 48
 class AttentionMaps:
     """The attention of every head on one sample; each row sums to one (in a file, to the precision of float16).
 
-    lengths: of the vectors that tokens hand over through each head (`attention.norms`); None if norms were not read.
+    lengths: length of the vector that each token hands over through the head (`attention.norms`); None if not read.
     """
 
     attention: Annotated[Float32[np.ndarray, "layer head token token"], Stored(dtype=np.float16)]

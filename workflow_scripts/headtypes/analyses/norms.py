@@ -23,9 +23,9 @@ BY_NORMS = {name: f"{name}_by_norms" for name in SHARES}
 
 @stage(calls="analyses.norms:run")
 def compare_norms(plan: Plan, model: str, task: str) -> dict:
-    """Return the spec: how features are read by weights and by norms, and the names of partitions that are compared.
+    """Return the spec: how features are read by weights and by norms, and which partitions are compared.
 
-    The partitions are of each method and number of types with which heads were clustered by both.
+    Two partitions are compared if they have one clustering method and number of types, and one was made by norms.
     """
     ways: dict[str, dict[str, str]] = defaultdict(dict)
     for partition in plan.clustered_on(model, task):

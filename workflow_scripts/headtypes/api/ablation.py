@@ -192,7 +192,7 @@ class _Calls:
         return args, {**kwargs, "forward": call.attend}
 
     def end(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
-        """Raise `InputError` if a forward pass that did not fail missed the ablated attention of a layer."""
+        """Raise `InputError` if a forward pass has run, but not every layer of it was ablated."""
         call = _call_of(kwargs)
         if call not in self._open or call.model is not model:
             return
@@ -222,7 +222,7 @@ class _Calls:
                 hook.remove()
 
     def _of_texts(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> np.ndarray | None:
-        """Return the sentence of each token, [sample, token], by the user's function, if an operation needs it."""
+        """Return the sentence of each token by the user's function, [sample, token]; None if no operation needs it."""
         if self._sentences is None:
             return None
         given = inspect.signature(model.forward).bind_partial(*args, **kwargs).arguments

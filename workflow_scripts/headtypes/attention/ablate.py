@@ -121,7 +121,7 @@ class AblatedHeads:
         return means.to(value)[self.head_numbers][:, None]
 
     def changed(self, change: Change) -> Float[Tensor, "sample head query channel"]:
-        """Return the outputs of the heads after a function has changed their attention, which has to keep its shape."""
+        """Return the outputs of the heads after `change` has changed their attention, whose shape has to stay."""
         outputs = self.layer.zero_outputs()
         for block, layer, rows, attention in self.blocks():
             found, shape = change(attention, rows), list(attention.shape)
@@ -134,7 +134,11 @@ class AblatedHeads:
         return outputs
 
     def blocks(self) -> Iterator[tuple[tuple[slice, ...], Layer, slice, Tensor]]:
-        """Yield for each block of the heads (index in the head outputs, layer of its heads, query rows, attention)."""
+        """Yield the heads' attention block by block: (index in the head outputs, layer, rows, attention).
+
+        layer: the layer with the block's heads alone. rows: slice of the query rows. attention: [sample, head, row,
+            key].
+        """
         for heads, layer, rows in self.pairs.blocks_of_heads(self.layer):
             attention = layer.attention(rows, self.ablation.scratch.memory(layer, rows))
             yield (slice(None), heads, rows), layer, rows, attention
@@ -155,7 +159,7 @@ class SentencePairs(Group):
         self._special_tokens = reading.special_tokens
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
-        """Return true for each pair of tokens that stays if `dropped` ones go; start, stop: range of the query rows."""
+        """Return true for each pair of tokens that keeps its attention; start, stop: range of the query rows."""
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
         intra = (query == key) & in_sentences

@@ -319,7 +319,7 @@ def _most_pairs(device: torch.device) -> int:
 
 
 def equal_lengths(lengths: Sequence[int], device: torch.device) -> list[Group]:
-    """Return groups of a batch's neighbouring samples of equal length; each fits into one block or is one sample."""
+    """Return a batch divided into groups of neighbouring samples of equal length; a group fits into one block."""
     groups, start = [], 0
     for stop in range(1, len(lengths) + 1):
         ends = stop == len(lengths) or lengths[stop] != lengths[start]
@@ -352,10 +352,10 @@ class Batch:
 
 
 def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
-    """Return the indices of each batch's samples, of similar length, from the number of tokens of each sample.
+    """Return for each batch the indices of its samples, [sample] int, from the number of tokens of each sample.
 
     batch_tokens: most tokens of a batch, with padding; a single longer sample is a batch, too.
-    The longest samples come first, so that a batch that does not fit into memory fails at once.
+    Samples of similar length are in one batch, the longest first, so that a batch that does not fit fails at once.
     """
     order = np.argsort(-np.asarray(lengths), kind="stable")
     batches, start = [], 0
@@ -456,9 +456,10 @@ def run_batches(
 
 
 def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: str) -> None:
-    """Raise `InputError` if `right` is false for a number of a head, which cannot be right, such as NaN.
+    """Raise `InputError` with the name of the first head that has a false entry in `right`.
 
-    what: the work, with model and task. fault: message about a head `{}`, as `the attention of head {} is not finite`.
+    right: false for a number that cannot be right, such as NaN. what: the work, with model and task, for the message.
+    fault: message about a head `{}`, such as `the attention of head {} is not finite`.
     """
     if not right.all():
         _, layer, head, *_ = (~right).nonzero()[0].tolist()
@@ -490,7 +491,7 @@ def _halved_to_fit(run_batch: Callable[[Batch, tqdm], None], batch: Batch, shown
 
 
 class EntropySums:
-    """A function from numbers [..., n] float32 to [...] float32: sums of x ln x, with 0 ln 0 = 0."""
+    """A function that returns the sum of x ln x over the last axis of a tensor of numbers x >= 0, with 0 ln 0 = 0."""
 
     _memory = np.empty(0, np.float32)
 

@@ -160,7 +160,7 @@ def need_head_outputs(operations: Iterable[str]) -> bool:
 
 
 def table_of(operations: Iterable[str]) -> int:
-    """Return 3 if an operation is of table 3 of Guan et al. 2020, else 2."""
+    """Return the table of Guan et al. 2020 for a condition: 3 if one of its operations is of table 3, else 2."""
     return max((operation_of(operation).table for operation in operations), default=2)
 
 

@@ -37,7 +37,10 @@ class ModelPair(NamedTuple):
 
 
 def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
-    """Return each pair of models; parents, models: its parent and its model by the name of a model on a task."""
+    """Return each pair of models.
+
+    parents, models: by the name of a model on a task, the name of its parent on that task or None, and the model.
+    """
     pairs = []
     for first, second in combinations(parents, 2):
         if second in _line(first, parents):

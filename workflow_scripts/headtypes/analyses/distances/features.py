@@ -56,7 +56,7 @@ class Groups:
 def attention_groups(features: np.ndarray) -> Groups:
     """Return the shares near, special and far of each head from its distance features, [n, column].
 
-    The fewer bins there are, the wider are bin 0 and near: compare groups only for equal numbers of bins.
+    The fewer distance bins there are, the wider is the near share: compare groups only for equal numbers of bins.
     """
     features = features.astype(float)
     bins = features.shape[-1] - len(SELF_AND_SPECIAL)
@@ -68,8 +68,9 @@ def attention_groups(features: np.ndarray) -> Groups:
 
 
 def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
-    """Return whether no sample's tokens have the kind `[CLS]`, so that the first token can count as one.
+    """Return whether no sample has a `[CLS]`, so that the first token can count as one.
 
+    kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
     Decoders attend to the first token of a text as BERT does to `[SEP]` (Xiao et al. 2024, "attention sinks"). By the
     definition of Guan et al. (2020), the first token counts as any other.
     """
