@@ -87,10 +87,11 @@ def comparison_table(
     repeats: Mapping[str, Sequence[str]] | None = None,
     tested: Collection[str] = tuple(BASES),
 ) -> pd.DataFrame:
-    """Return a table of verdicts on claims, and of published values next to ours, one subject after the other.
+    """Return a table with a row for each verdict on a claim and each published value next to ours.
 
-    repeats: by a common name, the models that differ in a random seed alone. Rows about all of these models together
-        come last, and the `kind` of the rows ends in `TOGETHER`.
+    columns: the table's columns, as in `COLUMNS` with those of `Subject.names`.
+    repeats: {common name: models that differ in a random seed alone}. Rows about all of these models together come
+        last, and the `kind` of the rows ends in `TOGETHER`.
     tested: the bases of claims (keys of `BASES`) whose p-values are corrected for the number of claims.
     """
     judged = [
@@ -166,7 +167,7 @@ def subject_title(model: str, other: str) -> str:
 
 
 def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the parts of a section in Markdown, from a subject's rows: verdicts, then values by place in the paper."""
+    """Yield verdicts, then values by place in the paper, in Markdown. rows: of `comparison_table`, on one `Subject`."""
     if "doubtful" in rows and rows["doubtful"].any():
         yield "Types in brackets have a doubtful name."
     yield from _claim_parts(rows[rows["kind"] == "claim"])
@@ -183,11 +184,11 @@ def comparison_page(
     units: Sequence[str],
     section: Callable[[pd.DataFrame], Iterable[str]] = subject_parts,
 ) -> str:
-    """Return a page in Markdown: counts of verdicts, all claims, a section for each subject, and notes.
+    """Return Markdown: counts of verdicts, all claims, a section for each model and partition (or task), and notes.
 
     table: the result of `comparison_table`.
-    keys, units: columns of `table` that name a subject, and columns with its number of inputs, such as `n_questions`.
-    section: a function from a subject's rows to the parts of its section.
+    keys: its columns that name model and partition (task). units: its columns with numbers of inputs, as `n_questions`.
+    section: a function from the rows of one model and partition (task) to the parts of its section.
     """
     parts = [
         *introduction,
@@ -243,7 +244,7 @@ def read_named(path: str, *columns: str) -> pd.DataFrame:
 
 
 def tidy_table(subjects: Mapping[Key, Quantities], keys: list[str]) -> pd.DataFrame:
-    """Return a row for each quantity of each subject: the columns `keys`, then quantity, value, low, high."""
+    """Return a row for each quantity of each model and partition (task): `keys`, quantity, value, low, high."""
     rows = [
         [*subject, name, measured.value, measured.low, measured.high]
         for subject, quantities in subjects.items()
@@ -290,12 +291,12 @@ def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
     """Return the verdict on a claim about most trainings, from its verdicts in models that differ in a seed.
 
     The claim holds if it holds in each of n models, fails if it fails in each model, and is open otherwise. Models
-    without a verdict are left out; fewer than five others give no verdict. Findings are means over the models, which
+    without a verdict are left out; fewer than five with one give no verdict. Findings are means over the models, which
     decide nothing, and are missing if models were asked for different quantities.
 
     A claim that is true of no more than half of all trainings is true of all n models with a probability of at most
-    2^-n. If the claim is false of one model, the claim holds wrongly in that model with a probability of p / 2,
-    whatever the models have in common. So p has to be small enough for 2^-n + p / 2 to be at most 5 %.
+    2^-n. If the claim is false of one model, the claim holds wrongly in that model with a probability of p / 2, for
+    tests of single models at a level p. So p is chosen for 2^-n + p / 2 to be at most 5 %.
     """
     claim = verdicts[0].claim
     judged = [verdict for verdict in verdicts if verdict.findings]

@@ -97,7 +97,7 @@ class ShownFiles:
     """Files of one kind on the page of results, one for each model, partition or task that `entries` gives.
 
     name: key of the files among the inputs of the page.
-    path: path of the PNG or CSV, with wildcards.
+    path: path of the PNG or CSV, with wildcards; entries: a function from the plan to the values of the wildcards.
     """
 
     name: str
@@ -109,7 +109,7 @@ class ShownFiles:
         return re.findall(r"\{(\w+)\}", self.path)
 
     def files(self, plan: Plan) -> dict[tuple[str, ...], str]:
-        """Return the path of each file by the values of its wildcards."""
+        """Return {values of the wildcards in the order of `path`: path of the file}."""
         found = [entry if isinstance(entry, dict) else entry.wildcards for entry in self.entries(plan)]
         return {tuple(wildcards[name] for name in self.of): self.path.format(**wildcards) for wildcards in found}
 
@@ -130,7 +130,7 @@ class Tables(ShownFiles):
 
 
 class Compared(NamedTuple):
-    """The comparison of our results with a paper: all quantities, verdicts with values, and both as Markdown."""
+    """The comparison with a paper: our quantities, a table of verdicts and published values, and its Markdown page."""
 
     quantities: "pd.DataFrame"
     table: "pd.DataFrame"
@@ -143,7 +143,7 @@ class Paper:
     published: the class of the paper's data in `reference/`.
     name: name of the paper's data, of its folder in this package, and of its folder in `results/`.
     authors: the paper's name in sentences; title: its year and title.
-    subject: what a model has to have for a claim to be judged on the model.
+    subject: whether claims are judged on each partition or on each task of a model.
     row, judged: phrases for the documentation, which say what a model's key `published` in the config may be, and name
         the partitions or tasks on which claims are judged.
     judges_tasks: whether claims are about several tasks of one model, whose verdicts stand together.
@@ -163,17 +163,17 @@ class Paper:
     judges_tasks: bool = False
 
     def inputs(self, plan: Plan) -> dict[tuple[str, ...], str]:
-        """Return the paths of our results that are compared with the paper, by kind, model, and partition or task."""
+        """Return {(kind of result, model, partition or task, ...): path} of what is compared with the paper."""
         raise NotImplementedError
 
     def spec(self, plan: Plan) -> dict:
-        """Return the paper's own arguments of `compare`, by name, as far as they come from the config."""
+        """Return what this paper's comparison takes from the config, {name of an argument: value}."""
         return {}
 
     def compare(self, found: Found, published: Any, spec: Mapping[str, Any]) -> Compared:
         """Return the comparison of our results with the paper.
 
-        found: the paths of `inputs`, {kind: {key: path}}.
+        found: the paths of `inputs`, {kind: {key: path}}. published: the paper's data.
         spec: the result of `spec`, and `repeats` and `tested` of `comparison.comparison_table`.
         """
         raise NotImplementedError
@@ -183,15 +183,15 @@ class Paper:
         return ""
 
     def finding(self, table: "pd.DataFrame", model: str) -> str:
-        """Return the sentence about a model that comes first on the page of results, or an empty text.
+        """Return a sentence with the paper's main value in a model, for the page of results, or an empty text.
 
-        table: rows of the comparison about the model with one partition or task, indexed by id.
+        table: values of the comparison for the model with one partition or task, indexed by id.
         """
         return ""
 
 
 def paths_by_key(kind: str, result: Result, entries: Iterable[Any]) -> dict[tuple[str, ...], str]:
-    """Return the paths of a result, {(kind, *key): path}, one for each entry of the plan.
+    """Return the paths of a result, {(kind, *key): path}, one for each entry, whose key is such as (model, task).
 
     kind: the name under which a paper's `inputs` list the result.
     """

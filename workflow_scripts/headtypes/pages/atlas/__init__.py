@@ -1,1 +1,1 @@
-"""The pages that a reader opens."""
+"""The page with every head of a model, which also shows a text that somebody types."""

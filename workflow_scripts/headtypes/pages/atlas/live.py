@@ -1,8 +1,7 @@
 """A loaded model in the atlas: its attention in a text that somebody types, and its answers without some heads.
 
-The page is served to a browser on the same machine and to nobody else: the server listens on the loopback address, and
-answers below a path with a random word, which no other page knows, who asks for it by a name of this machine and is no
-page from elsewhere.
+The page is served to a browser on the same machine alone. The server listens on the loopback address, below a path with
+a random word. A request is refused if it names another host, or comes from a page of another site.
 """
 
 import json
@@ -65,13 +64,13 @@ def seen(
     files: ResultFiles,
     **features,
 ) -> dict:
-    """Return the data of a model's atlas (`gather`), with the attention of its heads on one text or pair of texts.
+    """Return the data of a page with every head of a model (`gather`), and with their attention on one text or pair.
 
-    encoded: the text or pair as tokens.
-    read: a function of `encoded` and of reducers, which returns their results. If it raises `InputError` for a reducer
-        of norms, the data have no norms.
-    files: the model's results, as in `gather`.
-    features: `distance_bins` and `first_token` of `read_distance`.
+    encoded: the text or pair of texts as tokens.
+    read: a function of `encoded` and of reducers of attention, which runs the model and returns the result of each
+        reducer. If the function raises `InputError` for a reducer of norms, the data have no norms.
+    files: paths of the model's results, {kind: [(task or partition, path)]}.
+    features: `distance_bins` and `first_token` of `gather`.
     Raises `InputError` if a head's attention is not finite, or does not sum to one.
     """
     bins, of_first = features["distance_bins"], features.get("first_token", True)
@@ -90,9 +89,9 @@ def seen(
 
 
 class Answer(NamedTuple):
-    """The answer of a model to a text: candidates, such as words, and a number for each, from 0 to 1 or in `unit`.
+    """The answer of a model to a text: candidates, such as words, and the probability of each, or a number in `unit`.
 
-    name: a function from a candidate's index to its text.
+    title: what is answered, such as "next token". values: [candidate]. name: a function from an index to a candidate.
     """
 
     title: str
@@ -101,9 +100,9 @@ class Answer(NamedTuple):
     unit: str = ""
 
     def beside(self, whole: "Answer") -> dict:
-        """Return the likeliest candidates of this answer and of `whole`, with the keys title, unit and rows.
+        """Return {"title", "unit", "rows"} about the five likeliest candidates of this answer and of `whole`.
 
-        A row is a candidate's text, its value with all heads, and its value in this answer.
+        whole: the answer with all heads. A row is [a candidate's text, its value in `whole`, its value in this answer].
         """
         best = {top for values in (whole.values, self.values) for top in np.argsort(-values.numpy())[:_SHOWN].tolist()}
         order = sorted(best, key=lambda candidate: -whole.values[candidate])
@@ -115,9 +114,9 @@ class Live:
     """A loaded model that answers texts with some heads off. An object is not safe in several threads at once."""
 
     def __init__(self, record: ModelRecord, files: ResultFiles, *, precision: str, **features: int | bool):
-        """Load the model with the head that its weights were saved with, if any.
+        """Load the model with the output layer that its weights were saved with, such as a classifier, if any.
 
-        files: the model's results, as in `gather`; features: `distance_bins` and `first_token` of `read_distance`.
+        files: paths of results. precision: such as float32. features: `distance_bins` and `first_token` of `gather`.
         """
         self.record, self._files, self._features = record, files, features
         named = record.architectures or ()
@@ -132,7 +131,7 @@ class Live:
         self._text = lru_cache(maxsize=1)(self._read_whole)
 
     def page(self, first: str | None = None, second: str | None = None) -> dict:
-        """Return the data of a page (`gather`), with the model's answer to one or two texts, or else to an example."""
+        """Return the page's data (`gather`) on texts or, without `first`, an example; the key live has the answers."""
         beginning = _BEGINNINGS.get(self._head, ("", _EXAMPLE, None))
         asks, *example = (text and text.format(mask=self._tokenizer.mask_token) for text in beginning)
         first, second = example if first is None else (first, second)
@@ -141,10 +140,10 @@ class Live:
         return {**read, "live": live}
 
     def read(self, first: str, second: str | None, off: Sequence[str], files: ResultFiles | None = None) -> dict:
-        """Return the data of the page (`gather`) for one or two texts, with `answers` (`Answer.beside`).
+        """Return the data of the page (`gather`) on one or two texts; the key answers lists results of `Answer.beside`.
 
         off: heads whose output is zero, as `layer-head` from 1; their attention stays in the data.
-        files: the model's results, as in `gather`.
+        files: paths of the model's results, {kind: [(task or partition, path)]}; None for a page without them.
         Raises `InputError` if the text is empty, or the model has no head of a name in `off`.
         """
         sample, encoded, whole = self._text(first, second or None)
@@ -210,10 +209,10 @@ class Live:
         return []
 
     def _spans(self, output: Any, sample: Sample, length: int) -> list[Answer]:
-        """Return the answer with a probability for each span of the second text; no answer if no span is possible.
+        """Return one answer with a probability for each span of the second text; [] if no span is possible.
 
         The score of a span is its start logit plus its end logit (Devlin et al. 2019, section 4.2), and probabilities
-        are the softmax of the scores. length: number of tokens of both texts.
+        are the softmax of the scores. output: the model's, with these logits. length: number of tokens of both texts.
         """
         cut = {"truncation": "only_second", "max_length": length}
         read = self._tokenizer(sample.first, sample.second, **cut, return_offsets_mapping=True)

@@ -43,13 +43,13 @@ def gather(
     conditions: Mapping[str, Mapping[str, str]],
     first_token: bool = True,
 ) -> dict:
-    """Return the data of a model's atlas, as JSON can hold them; heads are listed layer by layer.
+    """Return the data of the page with every head of a model, as JSON can hold them; heads are listed layer by layer.
 
-    maps: (task, attention maps of its samples), the most important task first. Each task keeps as many samples as any
-        other task, up to `SAMPLES` in all, as long as the page stays small.
-    files: by kind of result (a key of `stage.SHOWN`), (task or partition, path) pairs; any kind may be absent. The
-        partition whose types are shown first is the first. Results of users' analyses are by (analysis, model, task).
-    conditions: {type or head: operation} of each condition in the intervals.
+    maps: (task, attention maps of its samples), the most important task first. Tasks take turns at their next sample,
+        up to eight samples in all, as long as the page stays small.
+    files: {kind of result, a key of `stage.SHOWN`: [(task or partition, path)]}; any kind may be absent. The types of
+        the first partition are shown first. For users' analyses, (analysis, model, task) stands in place of a task.
+    conditions: by name of each ablation in the intervals, {type or head: operation}.
     distance_bins: number of bins of the distance feature.
     first_token: whether the first token counts as `[CLS]` in a text without `[CLS]`.
     Raises `InputError` that names a damaged file.
@@ -131,12 +131,12 @@ def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[
 
 
 def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bins: int, first_token: bool) -> dict:
-    """Return the distance features of every head with the names of their columns, as JSON can hold them.
+    """Return the distance features of every head on a task, as JSON can hold them.
 
     features: [head, column]; lengths: number of tokens of each sample.
     first_token: whether the column of `[CLS]` holds the attention to the first token.
-    The key short has the number of samples with no more tokens than distance bins, and empty the bins into which no
-    pair of tokens falls.
+    The keys are task, labels (of the columns), values (`features`), samples (their number), short (number of samples
+    with no more tokens than distance bins), and empty (bins, from 0, into which no pair of tokens falls).
     """
     others = ["first" if first_token and name == "cls" else name for name in SELF_AND_SPECIAL]
     reached = {bin for length in set(map(int, lengths)) for bin in np.arange(1, length) * distance_bins // length}
@@ -158,10 +158,11 @@ def of_each_task(analysis: Analysis, files: ResultFiles) -> Iterator[tuple]:
 
 
 def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
-    """Return the drop of each metric, with its 95 % interval, under each condition of a partition.
+    """Return {partition, condition, operations, drops} for each condition of a partition, as JSON can hold them.
 
-    path: path of the partition's intervals.
-    conditions: {type or head: operation} of each condition; a condition without an operation is left out.
+    drops: [{metric, drop, low, high}], the drop of each metric with the ends of its 95 % interval.
+    path: CSV with these intervals. partition: its name.
+    conditions: by name, the operations {type or head: operation}; a condition without an operation is left out.
     """
     table = read_intervals(path)
     metrics = [metric for metric in METRICS.values() if f"drop_{metric.name}" in table]
@@ -185,11 +186,11 @@ def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str
 
 
 def named_heads(files: ResultFiles, heads: int) -> list[dict]:
-    """Return the heads that are best at a relation or mention, as mappings.
+    """Return a mapping for each head that is best at a relation, a mention or a position.
 
-    The keys are head (index over all layers), name (a phrase), value (the score), and above (the score less the score
-    of the best offset, or None).
-    files: the model's results, as in `gather`; heads: number of heads in a layer.
+    The keys are head (index over all layers, from 0), name (a phrase), value (the score in percent), and above (by how
+    many points the head is above the best offset, or None). heads: number of heads in a layer.
+    files: paths of the model's results, {kind: [(task, path)]}.
     """
     names = {}
     for analysis in filter(lambda analysis: analysis.best, ANALYSES):
@@ -203,7 +204,7 @@ def named_heads(files: ResultFiles, heads: int) -> list[dict]:
 
 
 def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> Column:
-    """Return the column of the atlas with the type of each head, or with `of_parent` the head's type in the parent."""
+    """Return the atlas's column of the heads' types. of_parent: whether the partition is that of the model's parent."""
     styles = type_styles(partition.types)
     categories = [
         {"name": type_, "colour": styles[type_].colour, "doubtful": type_ in partition.doubtful}
@@ -230,9 +231,9 @@ def share_columns(partition: Partition) -> list[Column]:
 
 
 def stability_columns(name: str, path: StrPath) -> list[Column]:
-    """Return two columns of the atlas: the percent of clusterings of half of the samples, or of the heads, that give
-    each head the type that it has in the partition.
+    """Return two columns of the atlas: the percent of clusterings in which each head keeps its type.
 
+    Clusterings are of random halves of the samples (first column), or of the heads (second column).
     name, path: name of the partition, and path of its file of stability.
     """
     with undamaged(path, "does not say how stable types are"):
@@ -260,7 +261,7 @@ def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
     """Return attention packed in 8 bits a number, within 1/510 of the largest number of its row, plus 1/131070.
 
     The bytes begin with the largest number of each row, uint16 little-endian in units of 1/65535. Then follows a byte
-    for each number: its share of the largest number, in units of 1/255.
+    for each number: its share of the largest number of the row, in units of 1/255.
     """
     largest = attention.max(axis=-1)
     scale = np.rint(largest * _SCALES)
@@ -276,7 +277,7 @@ def pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
 
 
 def pack_divergence(divergence: Float[np.ndarray, "head head"]) -> tuple[str, float]:
-    """Return divergences as text, uint16 little-endian in units of 1/65535 of the largest, and the largest in nats."""
+    """Return (divergences as text that `pack` made of uint16, in units of the largest / 65535; the largest in nats)."""
     return pack(pack_lengths(divergence.reshape(1, 1, -1))), float(divergence.max())
 
 
@@ -287,7 +288,7 @@ PAGES = [("All results", "../index.html"), ("Words on these pages", "../index.ht
 
 
 def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]] = ()) -> str:
-    """Return the result of `gather` as one HTML page, which sends no request but that of a live model to its server.
+    """Return the result of `gather` as one HTML page; only the page of a live model sends requests, to its own server.
 
     links: names of other pages, and their paths relative to this page.
     """

@@ -22,13 +22,13 @@ SHOWN = {
 
 
 def tasks_with_maps(plan: Plan, model: str) -> list:
-    """Return the plan's entries of a model's head features, one for each task, first of the task that it answers."""
+    """Return the plan's entries of a model's head features, one for each task; the task that it answers is first."""
     entries = [entry for entry in plan.features if entry.model == model]
     return sorted(entries, key=lambda entry: entry.task != plan.config.models[model].evaluate)
 
 
 def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
-    """Return the plan's entries for a kind of result (a key of `SHOWN`) of a model, by task or partition."""
+    """Return {task or partition: the plan's entry} for one kind of result (a key of `SHOWN`) of a model."""
     tasks = tasks_with_maps(plan, model)
     if kind == "features":
         return {entry.task: entry for entry in tasks[:1]}

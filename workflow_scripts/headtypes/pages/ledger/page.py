@@ -52,17 +52,16 @@ def ledger_table(
     partitions: Iterable[Mapping],
     page: StrPath,
 ) -> pd.DataFrame:
-    """Return the verdicts on all claims with the columns `COLUMNS`, in the order of the comparisons.
+    """Return the verdicts on all claims, a row for each claim in each cell, one claim after the other.
 
     comparisons, readings: paths of the CSV files of `comparison_table` and of `readings_table`, by paper.
     families: the family of each model, by the model's name.
     partitions: mappings with the keys model, partition, task, method, k, and `of` (weights or norms).
     page: path of the ledger's page, to which links are relative.
-
-    A row is a claim (paper, id) in one cell: a model, a partition or a task, and a reading of the paper. The reading is
-    empty for the config's own; a further reading has a row only if the reading changes a number or the verdict.
-    value, low and high are the number that decides. verdict_holm and p_holm are empty under further readings, which are
-    not corrected. decided_in is a link to the section of a page. Raises `InputError` that names a damaged file.
+    A cell is a model (with its family), a partition (with the other keys of `partitions`) or a task, and a reading: ""
+    for the config's own, or a further reading if it changes a number or the verdict. Further columns are paper, id,
+    basis, place, claim, verdict, value (the number that decides), low, high, p, published, reason, decided_in (a link),
+    and the corrected verdict_holm and p_holm, empty for further readings. Raises `InputError` for a damaged file.
     """
     folder, parts = Path(page).parent, []
     for paper, path in comparisons.items():
@@ -90,10 +89,11 @@ def ledger_table(
 
 
 def together_table(comparisons: Mapping[str, StrPath]) -> pd.DataFrame:
-    """Return the verdicts on claims over models that differ in a random seed alone, a row for each.
+    """Return a row for each verdict on a claim over several models that differ in a random seed alone.
 
     comparisons: paths of the CSV files of `comparison_table`, by paper.
-    The column model has the models' common name, and subject has a partition or a task.
+    Columns: paper, id, claim, place, model (the models' common name), subject (a partition or a task), verdict, reason,
+    value, low and high.
     """
     parts = []
     for paper, path in comparisons.items():
@@ -120,14 +120,14 @@ def _changed(readings: pd.DataFrame) -> pd.DataFrame:
 
 
 def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
-    """Return the numbers of verdicts on each claim, a row for each claim with the columns `CLAIM_COLUMNS`.
+    """Return a row for each claim: in how many cells, and in how many models, the claim has each verdict.
 
     ledger: the result of `ledger_table`, a row for each cell.
-
-    models is the number of models with a verdict in some cell. In models_hold and models_fail the claim holds, or
-    fails, in every cell of the model, and models_open are the rest. low and high are the interval of the share of
-    models in which the claim holds, in percent (`share_interval`). Untrained networks count in the cells, and apart. A
-    claim that holds in most of them says nothing of training, and models in which it holds count as open.
+    Columns are paper, id, basis, place, claim, and numbers. cells and cells_{verdict} count all cells. models are those
+    of `families` families with a verdict in some cell: models_hold and models_fail if the claim holds, or fails, in all
+    these cells, else models_open. low and high are the interval of the percent of models in which the claim holds.
+    Networks of random weights count apart, as untrained, and if the claim holds, as untrained_hold. If the claim holds
+    in most such networks, models in which it holds count as open.
     """
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):
@@ -214,11 +214,11 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, 
 
 
 def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
-    """Return how often a claim, a row of `over_models`, holds: numbers and phrases by name of a column of the page.
+    """Return how often a claim holds, {column of the page: number or phrase}. claim: a row of `over_models`.
 
     share_of_cells, share_of_models: among the cells, or models, in which the claim holds or fails, the share in which
-        the claim holds; empty if there are none.
-    in_models: the counts of models. of_models: the interval of the share of models, if there are enough families.
+        the claim holds, from 0 to 1; "" if there are none.
+    in_models: counts of models. of_models: interval of the share of models, if there are at least six families.
     """
     few = "1 family" if claim["families"] == 1 else f"{claim['families']} families"
     of_models = (

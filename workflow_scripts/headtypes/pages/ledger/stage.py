@@ -8,13 +8,13 @@ from headtypes.papers.registry import PAPERS
 
 
 def comparisons(plan: Plan) -> dict[str, str]:
-    """Return the path of the comparison with each paper for which the plan has results, by paper."""
+    """Return {paper: path of the comparison with it}, for the papers with which the plan compares results."""
     compared = [name for name, paper in PAPERS.items() if paper.inputs(plan)]
     return {name: f"results/{name}/comparison.csv" for name in compared}
 
 
 def inputs(plan: Plan) -> dict[str, dict[str, str]]:
-    """Return {"comparisons": {paper: path}, "readings": {paper: path}}; few papers have further readings."""
+    """Return {"comparisons": {paper: path}, "readings": {paper: path}}; a paper with one reading has no second path."""
     compared = comparisons(plan)
     readings = {name: path for name in compared if (path := PAPERS[name].readings(plan))}
     return {"comparisons": compared, "readings": readings}

@@ -40,7 +40,7 @@ _ELSEWHERE = "what another model would give"
 
 
 class Mark(NamedTuple):
-    """A line in the picture of a `Card`: a dot and, if given, a tick and the ends of a bar.
+    """A line in the picture of an answer on the page of results: a dot and, if given, a tick and the ends of a bar.
 
     Distances are from the left end of the picture, in percent of its width. text: the value in words.
     """
@@ -53,7 +53,7 @@ class Mark(NamedTuple):
 
 
 class Card(NamedTuple):
-    """A question about the types or heads of a model, and its answer, one of `ANSWERS`, on the page of results.
+    """A question about a model's types or heads, with the answer "yes", "no", "undecided" or "not measured".
 
     says: the answer in a sentence; why: how the answer is decided.
     number: the value that decides, with its interval if there is one, in words.
@@ -79,7 +79,7 @@ class Card(NamedTuple):
 class Company(NamedTuple):
     """The results of sets of random heads that were left out together from one model.
 
-    costs, fit, labels: results of `read_costs`, `read_fit` and `read_labels`.
+    costs: a row for each head. fit: how well these costs explain the loss of the sets. labels: a row for each type.
     """
 
     costs: pd.DataFrame
@@ -90,7 +90,7 @@ class Company(NamedTuple):
 class Answers(NamedTuple):
     """The pictures, cards and files of one partition on the page of results.
 
-    overview: the result of `overview.overview`; sentences: further findings.
+    name: its title. overview: the values of its pictures in the page's template. sentences: further findings.
     figures: paths of the PNG and the PDF, by what the figure shows. files: paths of tables, by what the tables hold.
     """
 
@@ -114,10 +114,11 @@ class Answers(NamedTuple):
 
 
 def types_answer(gaps: Collection[Measured]) -> str:
-    """Return whether there are gaps between heads: YES if all dips are above 0, NO if a dip is below 0, else UNDECIDED.
+    """Return whether there are gaps between heads: YES, NO or UNDECIDED.
 
-    gaps: the dips of `measured_gaps`; the whole interval of a dip has to be above or below 0. Among several dips one is
-        below 0 by chance more often, so for NO the p-value times their number has to be below 0.05, too.
+    gaps: dips (Hartigan and Hartigan 1985) with intervals, less the dip of numbers with one peak.
+    YES: the whole interval of every dip is above 0. NO: the whole interval of a dip is below 0 and, since one of
+    several dips is so by chance more often, its p-value times the number of dips is below 0.05.
     """
     if any(it.high < 0 and len(gaps) * it.p_value(0) < ALPHA for it in gaps):
         return NO
@@ -131,7 +132,7 @@ def number_answer(k: int, chosen: Sequence[int | None]) -> str:
 
 
 def types_card(partition: Partition, stability: dict | None, files: Sequence[str]) -> Card:
-    """Return the card that says whether there are types.
+    """Return the card that says whether a partition's heads form types.
 
     stability: the content of the partition's file of stability; None for a partition that no clustering made.
     files: links to the results that decide.
@@ -174,10 +175,10 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
 
 
 def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: Sequence[str]) -> Card:
-    """Return the card that says how many types there are.
+    """Return the card that says whether there are as many types as a partition has.
 
-    k, chosen: number of types in the partition, and number that each criterion chooses, or None for no choice. Both are
-        None for a partition that no clustering made.
+    k: number of types in the partition. chosen: {criterion: number of types that it chooses, or None for no choice}.
+        Both are None for a partition that no clustering made.
     files: links to the results that decide.
     """
     if k not in COUNTS or chosen is None:
@@ -217,7 +218,7 @@ def matter_card(
     """Return the card that says whether single heads cost more than other heads of their layers.
 
     name: name of the partition, whose types are also compared by their costs.
-    company: None if no random sets of heads were left out.
+    company: the heads' costs in random company; None if they were not measured.
     left_out: the cost of each type left out by itself, or None.
     files: links to the results that decide.
     """

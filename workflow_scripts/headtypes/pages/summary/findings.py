@@ -37,8 +37,8 @@ _FINDING = re.compile(
 class Judged:
     """The verdicts on a paper's claims for one model, under one partition or on one task (`other`).
 
-    claims, values: rows of the comparison about claims, and about the paper's numbers by their id.
-    table: the claims with a verdict, in brief.
+    claims, values: rows of `comparison_table` about claims, and about published values, indexed by id.
+    table: a short table of the claims with a verdict.
     file: link, relative to the page of results, to the section with all verdicts and their reasons.
     """
 
@@ -65,7 +65,7 @@ class Judged:
 
     @property
     def corrected(self) -> str:
-        """In words, how many stated claims hold and fail after correction; empty if none has an interval."""
+        """In words, how many stated claims hold and fail after Holm's correction; empty if none has an interval."""
         stated = self.claims[self.claims["basis"] == "stated"]["verdict_holm"].dropna()
         counts = verdict_counts(stated)
         known = counts[HOLDS] + counts[FAILS] + counts[OPEN]
@@ -83,10 +83,10 @@ def counted(verdict: str, number: int) -> str:
 
 
 def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judged]:
-    """Return the verdicts on each model under one partition or task, first the model with the most verdicts.
+    """Return an object for each model under each partition, or on each task; the one with most verdicts is first.
 
     comparison, file: the contents of a paper's `comparison.csv`, and its path relative to the page.
-    key: the column `partition` or `task`.
+    key: "partition" or "task", the column that claims about this paper are judged by.
     """
     subjects = [
         _judged(str(model), str(other), rows, file)
@@ -138,7 +138,7 @@ _SENTENCES = {
 
 
 def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFrame) -> Iterator[str]:
-    """Yield sentences on the type that costs most and the type that costs least; none for fewer than two types.
+    """Yield sentences on the types that cost a model most and least if left out; none for fewer than two types.
 
     found: the cost of each type left out by itself.
     differences: paired differences between conditions; a type is said to cost most, or least, only if the intervals of
@@ -160,7 +160,10 @@ def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFra
 
 
 def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: Sequence[str]) -> str | None:
-    """Return a sentence on the type that costs most without attention in or between sentences, by Guan's Table 3."""
+    """Return a sentence on the type that costs most without its attention inside sentences, or between sentences.
+
+    table: Table 3 of Guan et al. 2020. None if the table has no such condition.
+    """
     each = {said: left_out_alone(table, model, partition, types, operation) for operation, said in _SENTENCES.items()}
     known = {said: found for said, found in each.items() if found is not None}
     if not known:
@@ -170,7 +173,10 @@ def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: S
 
 
 def kept_sentence(pairs: pd.DataFrame, model: str) -> str | None:
-    """Return a sentence on how many heads are in the same cluster as in the model's parent; None without a parent."""
+    """Return a sentence on the percent of a model's heads that keep the cluster of its parent; None without a parent.
+
+    pairs: the table that `read_pairs` reads, with a row for each pair of partitions.
+    """
     own = pairs["model"].str.startswith(f"{model} on ")
     of_parent = pairs[own & (pairs["relation"] == "parent")].dropna(subset=["same_cluster"])
     for row in of_parent.itertuples():

@@ -27,8 +27,8 @@ from headtypes.papers.guan2020.figures import ink, typical_heads
 class TypeCosts(NamedTuple):
     """The cost of an operation on the heads of one type alone, for each type, by one metric.
 
-    costs: a row for each type, with the columns condition, heads (their number), drop, low and high (its interval),
-        and random, the drop without as many random heads; NaN for an unknown number.
+    costs: indexed by type, with the columns condition, heads (their number), drop, low and high (its interval), and
+        random, the drop without as many random heads; NaN for an unknown number.
     whole: the score of the whole model.
     """
 
@@ -59,7 +59,7 @@ def left_out_alone(
 ) -> TypeCosts | None:
     """Return the cost of an operation on each type alone; None if no such condition was evaluated.
 
-    table: Guan's Table 2 or 3, read from CSV.
+    table: Table 2 or 3 of Guan et al. 2020, a row for each condition.
     operation: such as `zero`, which leaves heads out, or `drop_intra`.
     """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
@@ -95,9 +95,9 @@ _MARGIN = 0.08
 
 
 class Best(NamedTuple):
-    """The head that is best at a relation, a mention or a position (`at`), with its score in percent.
+    """The head (`layer-head` from 1) that is best at a relation, a mention or a position (`at`).
 
-    beside: the score of the best fixed offset, or None.
+    value: its score in percent; beside: the score of the best fixed offset, or None.
     """
 
     head: str
@@ -108,9 +108,9 @@ class Best(NamedTuple):
 
 
 def best_heads(found: Iterable[tuple[str, Iterable[Mapping]]]) -> list[Best]:
-    """Return a few heads of each task that are best at something, first the heads farthest above the best offset.
+    """Return up to four heads of each task that are best at something, those farthest above the best offset first.
 
-    found: pairs of a task and the result of `Analysis.best` on the task.
+    found: (task, heads), each head with the keys layer and head (from 0), at, value (in percent) and above.
     A head with the same score at two things, such as a relation with two names, is listed once.
     """
     best = []
@@ -133,7 +133,7 @@ def overview(
     costly: Collection[list[int]],
     best: Sequence[Best],
 ) -> dict[str, Any]:
-    """Return the pictures of the first screen for a partition, as values of the template.
+    """Return a partition's pictures on the first screen of the page, {name in the page's template: value}.
 
     features, maps: paths of head features, and of the attention maps of one sample, on the partition's task.
     resolution: options of `read_head_features`.
@@ -208,7 +208,7 @@ def _looks(profile: np.ndarray, most: float, shares: pd.Series) -> list[dict[str
 
 
 def where(heads: np.ndarray) -> str:
-    """Return in words the fewest layers with at least half of a type's heads; `heads` has their number by layer."""
+    """Return in words the fewest layers with at least half of a type's heads. heads: [layer] number of these heads."""
     most = np.argsort(-heads, kind="stable")
     layers = np.sort(most[: 1 + int(np.argmax(np.cumsum(heads[most]) >= heads.sum() / 2))])
     if len(layers) > _LAYERS:

@@ -90,13 +90,13 @@ def collect_summary(
     """Return the values of all names in the template of the page of results.
 
     inputs: {name: {key: path}}, the paths of `stage.inputs`, and `references`, the papers' data.
-    captions: paths of the figures' captions.
+    captions: paths of the figures' captions. page: path of the page, to which links are relative.
     models: models of the run; tested: further models that were read on random tokens alone.
-    atlases: models that have an atlas.
+    atlases: models that have a page with every head.
     partitions: mappings: model, partition, k (None without a clustering), features (options of `read_head_features`),
         and results, paths by what a file holds, which the page links to.
     untyped: paths of results of models without types, by what the results hold.
-    hubs, finetuned: as in `cautions`.
+    hubs, finetuned: names on the Hugging Face Hub of the run's models, and models that the workflow trained.
     Raises `InputError` that names a damaged file.
     """
     folder = Path(page).parent
@@ -302,7 +302,7 @@ def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, lis
 
 
 def processor_time(results: Path) -> pd.Series:
-    """Return seconds of processor time of each job, by the path of its benchmark in a folder of results."""
+    """Return seconds of processor time of each job, indexed by the path of its benchmark relative to `results`."""
     times = {
         file.relative_to(results).as_posix(): pd.read_csv(file, sep="\t")["cpu_time"]
         for file in sorted(results.rglob("*benchmark.tsv"))

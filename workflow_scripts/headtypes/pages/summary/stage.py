@@ -16,7 +16,7 @@ from headtypes.papers.registry import PAPERS
 
 
 def shown_compared_types(plan: Plan) -> list:
-    """Return the partition that the page shows and one of text, as far as they are compared with random heads."""
+    """Return up to two partitions that are compared with random heads: the one that the page shows, and one of text."""
     of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
     shown = dict.fromkeys([*shown_partitions(plan), *of_texts])
     return [partition for partition in shown if partition in plan.compared_types]

@@ -44,7 +44,7 @@ def compare_files(
 
     found: paths of our results, {kind: {(model, task): path}}.
     beside: the models whose values stand next to the published ones.
-    judging: options of `comparison_table`.
+    judging: `repeats` and `tested` of `comparison_table`.
     """
     quantities = collect_all(*(found[name] for name in ("surfaces", "gradients", "fits", "divergences")), published)
     quantities |= collect_treebanks(found["relations"], found["probes"], published)
@@ -63,13 +63,12 @@ def compare_with_clark(
 
     quantities: our results by model and task, from `collect_all`, `collect_treebanks` and `collect_coreference`.
     beside: the models whose values stand next to the published ones.
-    judging: options of `comparison_table`.
-
-    Columns are `COLUMNS`. If a model has no text, treebank or documents, claims about that kind of data have an empty
-    task. Values are shares of attention, nats, percent or numbers of heads, as `quantity` says. Among values of a text,
-    layer.{statistic}.{layer} is the mean of a layer, from 1, third.{statistic}.{third} that of a third of the layers,
-    sink.{layer} the attention to the kind of token with the most in the layer, and sink_gradient.{layer} the gradient
-    for that kind of token divided by the gradient for all tokens.
+    judging: `repeats` and `tested` of `comparison_table`.
+    The columns are model, task, those of `comparison_table`, and n_segments, n_sentences and n_documents. If a model
+    has no text, treebank or documents, claims about that kind of data have an empty task. `quantity` says what a value
+    is. Of a text, the value layer.{statistic}.{layer} is a layer's mean (from 1), third.{statistic}.{third} the mean of
+    a third of the layers, sink.{layer} the attention to the kind of token with the most in the layer, and
+    sink_gradient.{layer} the gradient for that kind of token divided by the gradient for all tokens.
     """
     theirs = dict(zip(_KINDS, (published_quantities(published), *published_language(published)), strict=True))
     claims = {kind: [claim for claim in CLAIMS if claim.about == kind.about] for kind in _KINDS}

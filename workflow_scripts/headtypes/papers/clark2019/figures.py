@@ -93,7 +93,7 @@ _LOSSES = {
 def surface_figure(statistics: Statistics, published: Statistics | None) -> Figure:
     """Draw Figure 2, shares of attention: a dot for each head in its layer, and lines of the layers' means.
 
-    published: the paper's statistics or None, drawn as pale lines if the model has as many layers.
+    published: the paper's statistics or None, drawn as pale lines if the model has as many layers as the paper's.
     """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.5), layout="constrained")
@@ -121,7 +121,7 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
 def gradient_figure(gradients: Gradients) -> Figure:
     """Draw Figure 3: means of |dLoss / dA| by layer and kind of token, also divided by the mean over all tokens.
 
-    A is the attention of one token to another. Without gradients, the figure is a sentence that says why.
+    A is the attention to a token of the kind. Without gradients, the figure is a sentence that says why.
     """
     figure = Figure(figsize=(PAGE, 0.7 if gradients.loss is None else 2.2), layout="constrained")
     if gradients.loss is None:
@@ -153,7 +153,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
 def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figure:
     """Draw Figure 4, the entropy of attention in nats: a dot for each head, the layers' means, and uniform attention.
 
-    published: the paper's statistics or None, drawn as pale lines if the model has as many layers.
+    published: the paper's statistics or None, drawn as pale lines if the model has as many layers as the paper's.
     """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.3), layout="constrained")
@@ -265,9 +265,9 @@ _TOKEN_LINE, _TITLES, _TOKEN_SIZE = 0.125, 0.72, 6.2
 
 
 class BestHead(NamedTuple):
-    """The best head at a relation (the paper's name) or at `COREFERENCE`, from 0, with its accuracy in percent.
+    """The best head at a relation (the paper's name) or at `COREFERENCE`, with its accuracy in percent.
 
-    direction: which of two related words looks at the other (`relations.guesses.DIRECTIONS`); empty for coreference.
+    layer, head: from 0. direction: which of two related words looks at the other; "" for coreference.
     """
 
     phenomenon: str
@@ -310,7 +310,7 @@ class SentenceMap(NamedTuple):
 def examples_figure(examples: Examples) -> Figure:
     """Draw Figure 1, a panel for each pattern of attention: lines from tokens to tokens, as dark as the attention.
 
-    A panel without a head that shows the pattern says why.
+    The patterns are broad, next, sep and punctuation. A panel without a head that shows its pattern says why.
     """
     figure = Figure(figsize=(PAGE, 0.65 + _TOKEN_LINE * len(examples.tokens)), layout="constrained")
     for axes, pattern in zip(figure.subplots(1, len(PATTERNS)), PATTERNS, strict=True):
@@ -414,7 +414,7 @@ _LEGEND_LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 
 def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
     """Return the relations (or coreference) at which a head is the best, as a text, by layer and head from 0.
 
-    relations, mentions: paths of tables of best heads at relations, and at coreference; only the first is read.
+    relations, mentions: paths of tables of best heads at relations, and at coreference; the first of each is read.
     """
     best_heads = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
     best_heads += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]
@@ -436,7 +436,7 @@ def divergence_figure(
 
     places, summary: coordinates of the heads and quality of the fit, as `projection.project_heads` returns them.
     behaviours: [layer, head] str, such as `next` or `sep`, as `behaviours_of` returns them.
-    best: the result of `phenomena_of_heads`, whose heads are crosses.
+    best: {(layer, head): relations or coreference at which the head is the best}, heads that are crosses.
     """
     kinds = max(len(set(behaviours.ravel())) + len(best), 0 if partition is None else len(partition.types))
     lines = -(-kinds // 2)

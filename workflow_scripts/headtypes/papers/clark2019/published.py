@@ -68,8 +68,8 @@ class Digitised(Data):
 
     by_layer: by statistic, the means over the heads of each layer.
     uniform_entropy: entropy of uniform attention, in nats.
-    heads_over_half: by statistic (`previous`, `next`) and layer, the values of heads with more than half of their
-        attention at this neighbouring token.
+    heads_over_half: {`previous` or `next`: {layer, from 1: share}} of the heads with more than half of their attention
+        at this neighbouring token.
     """
 
     place: str
@@ -99,7 +99,7 @@ class RelationRow(Data):
 
 
 class PublishedTable(Data, Generic[Row]):
-    """One of the paper's Tables 1 to 3."""
+    """One of the paper's Tables 1 to 3; `place` is its section and number."""
 
     place: str
     rows: list[Row]
@@ -122,7 +122,7 @@ class CoreferenceRow(Data):
 class ProbeRow(Data):
     """A published row of Table 3: the unlabelled attachment score of a probe, in percent.
 
-    probe: a key of `SYSTEMS`, or "structural"; comparable: whether the score counts directed edges, as ours do.
+    probe: its name, such as "attention_and_words". comparable: whether the score counts directed edges, as ours do.
     """
 
     probe: str

@@ -36,7 +36,7 @@ LONGEST_PASSAGE = 30
 
 
 class Chosen(NamedTuple):
-    """A sentence, or a passage of a document, on which the best head for a relation or coreference is right.
+    """A sentence, or a passage of a document, in which the best head for a relation or coreference is right.
 
     words: all words that the model reads; shown, marked: indices of those that the figure shows, and marks.
     """
@@ -50,8 +50,8 @@ class Chosen(NamedTuple):
 def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.DataFrame) -> list[Chosen]:
     """Return up to two example sentences of 8 to 16 words for each relation of Figure 5.
 
-    arcs: the heads' guesses at related words; best: the result of `relations.accuracy.measure_relations`.
-    Chosen are sentences with the most words of the relation, if the best head finds the related words of all.
+    arcs: the heads' guesses at related words; best: the table of best heads of `measure_relations`.
+    Sentences with the most words of the relation are taken, among those in which the best head is right for each.
     """
     kept = [sentences[index] for index in arcs.sentence]
     pairs, sentence = stanford_pairs(kept), sentence_of_word(kept)
@@ -79,10 +79,9 @@ def choose_passages(
 ) -> list[Chosen]:
     """Return the two passages with the most mentions whose antecedent lies in the passage and is guessed right.
 
-    guesses: the heads' guesses at antecedents; accuracies: the result of `coreference.accuracy.measure_coreference`.
-
-    A passage is one sentence or a few, of 8 to 16 words; passages of up to 30 words are chosen last. Chosen passages do
-    not overlap. On a tie the shortest is chosen, then the first.
+    guesses: the heads' guesses at antecedents. accuracies: result of `measure_coreference`, which says the best head.
+    A passage is one sentence or a few, of 8 to 16 words; passages of up to 30 words are chosen last. The two do not
+    overlap. On a tie the shortest is chosen, then the first.
     """
     best = best_of_mentions(accuracies)
     found, _ = guessed_mentions(documents, guesses)

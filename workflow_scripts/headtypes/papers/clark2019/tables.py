@@ -76,10 +76,9 @@ _PUBLISHED_1 = [
 def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], published: Clark2019) -> pd.DataFrame:
     """Return Clark's Table 1: the best head and the best offset of each relation, with the published values.
 
-    best: results of `relations.accuracy.measure_relations`, by model and treebank.
-    beside: models whose rows also have the published values, if head and offset are chosen and scored as in the paper.
-
-    Columns are those of `measure_relations`, published_{column}, paper (the paper's name of the relation), derived (the
+    best: the tables of best heads of `measure_relations`, by model and treebank.
+    beside: models whose rows also have the published values, if chosen and scored on the same words, as in the paper.
+    Columns are model, task, those of `best`, published_{column}, paper (the paper's name of the relation), derived (the
     labels from which the relation is derived), differs (what differs from the paper's annotation) and remark. Rows of a
     model and treebank are the paper's relations, other derived ones, totals, and the treebank's labels by frequency.
     """
@@ -199,11 +198,10 @@ def coreference_table(
 ) -> pd.DataFrame:
     """Return Clark's Table 2: how often the best heads and the baselines select an antecedent, in percent.
 
-    accuracies: results of `coreference.accuracy.measure_coreference`, by model and task, whose columns the table has.
+    accuracies: results of `coreference.accuracy.measure_coreference`, by model and task.
     beside: the models whose rows also have the published values.
-
-    The paper does not say among which words a head chooses, so the published best head stands next to ours under all
-    three readings.
+    Columns are model, task, those of `accuracies` without layer, published and comparable. The paper does not say among
+    which words a head chooses, so the published best head stands next to ours under all three readings.
     """
     theirs = {(row.system, type_): getattr(row, type_) for row in published.coreference.rows for type_ in _TYPES}
     tables = []
@@ -330,10 +328,9 @@ def probes_table(
 
     scores, probes: results of `scores.measure_probes` and `train_probes`, by model and treebank.
     beside: the models whose rows also have the published values.
-
     uas is the mean over random starts, with its interval over sentences (low, high); least and most are the worst and
-    the best start. starts is their number, empty for a system that is not trained. sentences are those that were
-    scored, and known_words is the percent of their words that have a vector.
+    the best start. starts is the number of starts, empty for a system that is not trained. sentences is the number of
+    scored sentences, and known_words the percent of words that have a word vector.
     """
     theirs = {row.probe: row for row in published.probes.rows}
     rows = []

@@ -44,8 +44,8 @@ def compare_files(
     found: paths of partitions, scores, stabilities, numbers (of types) and readings, {kind: {key: path}}.
     partitions: mappings with the keys model, partition, method, k, published (the paper's row for the model, or None)
         and parent (a model, or None).
-    ablations: a mapping for each evaluation, as for `numbered_conditions`.
-    judging: options of `comparison_table`.
+    ablations: mappings with the keys model, partition, condition and operations, one for each evaluation.
+    judging: `repeats` and `tested` of `comparison_table`.
     """
     read = read_each(read_partition, found["partitions"])
     described = {(entry["model"], entry["partition"]): entry for entry in partitions}
@@ -77,10 +77,10 @@ def compare_with_guan(
 
     quantities: our results by model and partition (`quantities.collect_quantities`).
     rows: by model and partition, the row of the paper's Table 1 next to which the model stands, or None.
-    judging: options of `comparison_table`.
-
-    Columns are `COLUMNS`. The id of a value is share.{type}, stability.{k}.{halves}, {condition}.{metric} or
-    {condition}.drop_{metric}, in percent or points. doubtful lists the types of the row whose name is doubtful.
+    judging: `repeats` and `tested` of `comparison_table`.
+    The columns are model, partition, those of `comparison_table`, doubtful (types in the row whose name is doubtful)
+    and n_questions. The id of a value, in percent or points, is share.{type}, stability.{k}.{halves},
+    {condition}.{metric} or {condition}.drop_{metric}.
     """
     subjects = []
     for key, ours in quantities.items():

@@ -83,7 +83,7 @@ def column_labels(columns: int) -> list[str]:
 def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition) -> Figure:
     """Draw Figure 1, a column for each type: maps of its two most typical heads, and a box plot of its heads' features.
 
-    features: [layer * head, column] head features: bins 0..N-1, and `SELF_AND_SPECIAL`.
+    features: [layer * head, column]: distance bins, then `SELF_AND_SPECIAL`. maps: of one sample.
     """
     labels, styles = type_labels(partition), type_styles(partition.types)
     height = _BLOCK * -(-len(labels) // _BESIDE) + _FOOT
@@ -118,7 +118,7 @@ def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition
 
 
 def draw_map(axes: Axes, attention: np.ndarray, tokens: list[str], inches: float) -> AxesImage:
-    """Draw a head's attention [query, key] on a side of `inches`, with the names of as many tokens as can be read."""
+    """Draw a head's attention [query, key] on axes `inches` wide, with as many of the tokens as can be read."""
     image = axes.imshow(attention, cmap=ATTENTION_COLOURS, norm=attention_scale(), interpolation="auto")
     # Every token has a label, or every second, third, ..., as fits; and so has the last, at which heads often look.
     step = max(1, int(np.ceil(len(tokens) * _TOKEN / (inches * 72 * 1.1))))
@@ -192,7 +192,7 @@ def layers_figure(partition: Partition) -> Figure:
 
 @styled
 def atlas_figure(maps: AttentionMaps, partition: Partition) -> Figure:
-    """Draw Figure 5, the map of every head on one sample in the frame of its type, one row for each layer."""
+    """Draw Figure 5: the map of every head on one sample, in a frame of its type's colour, one row for each layer."""
     layers, heads = partition.shape
     labels, styles = type_labels(partition), type_styles(partition.types)
     around = _ABOVE + legend_height(labels, _LEGEND_COLUMNS) + _AXIS
@@ -357,8 +357,7 @@ def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyl
 def _stack_types(
     draw: Callable, start: str, partition: Partition, styles: Mapping[str, TypeStyle], **look
 ) -> list[tuple[str, int, int, int]]:
-    """Draw a stacked bar for each layer, with a part for each type, and return (type, layer from 1, start, number of
-    heads) of each part.
+    """Draw a bar for each layer with a part for each type; return each part's (type, layer from 1, start, heads).
 
     draw, start: `Axes.bar` and "bottom", or `Axes.barh` and "left".
     """

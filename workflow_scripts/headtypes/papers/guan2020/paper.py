@@ -39,7 +39,7 @@ def tabulate_types(plan: Plan) -> dict:
 
 @stage(calls="papers.guan2020.tables:run_ablations")
 def tabulate_ablations(plan: Plan) -> dict:
-    """Return the spec of Tables 2 and 3: `rows` of `ablation_table`, and `controls`, a condition and its baseline."""
+    """Return {"rows": `rows` of `ablation_table`, "controls": [(model, partition, condition, baseline)]}."""
     rows = [
         {
             **_row(plan, ablation),

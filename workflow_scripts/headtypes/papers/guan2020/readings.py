@@ -34,7 +34,6 @@ def readings_table(
         reading), reading (None for the config's own) and operations.
     readings: the further readings. A condition that a reading cannot change counts as under the config's own reading.
     answers: by model and partition, as `quantities.read_answers` returns them.
-
     A row is a model, partition, claim and reading. Claims on which no reading gives a verdict are left out. The columns
     are model, partition, basis, id, place, claim (its text), reading, verdict, ours (the number that decides), low,
     high, p, reason and depends (whether readings differ in the verdict).
@@ -94,7 +93,7 @@ def _under(rows: list[dict], reading: str | None) -> list[dict]:
 
 
 def under_every_reading(compared: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
-    """Return the comparison with verdicts set to open if readings that give a verdict do not agree.
+    """Return `compared` with the verdict OPEN on each claim on which readings that give a verdict do not agree.
 
     compared: the result of `comparison_table`. readings: the result of `readings_table`.
     """

@@ -141,7 +141,7 @@ def stability_shown(table: pd.DataFrame) -> Table:
 
 
 def with_published(table: pd.DataFrame, published: Guan2020) -> pd.DataFrame:
-    """Return Table 1 with the paper's shares as a last row, if the table has its types and its stability."""
+    """Return `table` (Table 1) with the paper's shares as a last row, if it has types and a stability of the paper."""
     paper = {f"share_{name}": share for name, share in published.shares.types.items() if f"share_{name}" in table}
     if not paper or table["published_stability"].isna().all():
         return table
@@ -219,7 +219,6 @@ def ablation_table(
     metrics, controls: by model, partition and condition, the contents of `metrics.json`, and the drops of random heads
         (`control_drops`).
     intervals: by model and partition, the result of `condition_intervals`.
-
     Columns are model, partition, table (2 or 3), id (the paper's, or NaN), condition, heads (number of heads that
     change), operation_{type or head}, {metric} in percent or nats per token, drop_{metric} in points (of a loss, its
     rise in nats), both with the ends of intervals over questions and articles and as published_..., the keys of
@@ -265,7 +264,7 @@ def ablation_table(
 
 
 def shortages(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each partition in `ablation_table` that has fewer questions than were asked for."""
+    """Return a sentence for each partition in the result of `ablation_table` with fewer inputs than the config asks."""
     sentences = []
     for taken, what in _ASKED.items():
         if taken in table:
@@ -284,7 +283,7 @@ def measured_in(section: pd.DataFrame) -> list[Metric]:
 def counted_inputs(section: pd.DataFrame, taken: str) -> str:
     """Return a text such as `90 questions (100 asked for)`.
 
-    section: rows of `ablation_table` about one model and partition; taken: the column with the number.
+    section: rows of `ablation_table` about one model and partition; taken: the column with the number, `n_questions`.
     """
     there, wanted = section[taken].iloc[0], section[f"{taken}_asked"].iloc[0]
     unit = counted_by(measured_in(section))
@@ -297,7 +296,7 @@ def _key(row: Mapping) -> Key:
 
 
 def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
-    """Yield Table 2 or 3 from `ablation_table` as pages show it, one for each model and partition, baseline first."""
+    """Yield Table 2 or 3 (`number`) as pages show it, one for each model and partition, from an `ablation_table`."""
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
         measured = measured_in(section)
