@@ -93,12 +93,12 @@ def identity(stage, files=None):
         value of its own rule alone.
     code:     hash of the modules that a job loads.
     contents: SHA-256 of each file of `files`.
-    order:    keys of the inputs of which there are many of a kind, in the order of their paths and of the result.
-    spec, keyed: full content of `config` and `order`, for the job to read and record. The two are hashes where they are
-        long, so that the reason why a job runs can be read.
+    order:    {input: keys of its files, in the order of the result}, for inputs that are many files.
+    spec, keyed: full content of `config` and `order`, for the job to read and record. Long values of `config` and
+        `order` are hashes, so that the reason why a job runs can be read.
     calls:    function that a job calls.
-    memory:   places of the weights of a model that is larger than a device, which change no result. Snakemake does not
-        compare a parameter that is a function of `output`; this one, `spec` and `keyed` are such functions.
+    memory:   most GB of a model's weights on GPUs and in memory, which change no result. Snakemake does not compare a
+        parameter that is a function of `output`, as `memory`, `spec` and `keyed` are.
     """
     parameters = {
         "config": lambda wildcards: brief(canonical_json(stage.spec(plan, **wildcards))),
@@ -151,14 +151,13 @@ def any_of(names):
     return "|".join(map(re.escape, dict.fromkeys(names))) or "(?!)"
 
 
-# Outputs of rules. In a figure or table, `path` has wildcards and no ending, `caption` is the name of a file in report/
-# without its ending, `name` the number or name in the report, `content` a phrase that says what is shown, and `suffix`
-# the ending of the names of all outputs.
+# Outputs of rules.
 
 
 def entry(path, caption, category, content, subcategory=None, **labels):
     """Return an output file with its entry in Snakemake's report, which names the function that computed the file.
 
+    caption: name of a file in report/, without ending. content: phrase that says what the file shows.
     category, subcategory: headings under which the report lists the file.
     labels: {column of the report: text} of further columns.
     """
@@ -173,7 +172,8 @@ def entry(path, caption, category, content, subcategory=None, **labels):
 def figure(path, caption, name, content, category="Figures", suffix="", by="partition"):
     """Return {name of output: file} of a figure: its PDF, and its PNG with an entry in Snakemake's report.
 
-    by: label of the report's column that holds the last wildcard of `path`.
+    path: path without ending, with wildcards; name: number in the report; suffix: ending of the outputs' names; by:
+        label of the report's column that holds the last wildcard of `path`. Other arguments are those of `entry`.
     """
     *_, of = re.findall(r"\{\w+\}", path)
     subcategory = "{model}" if "{model}" in path else "all models"
@@ -196,7 +196,7 @@ def figure_of_clark(number, content, suffix=""):
 def table(path, caption, name, content, category="Tables", further=(), suffix=""):
     """Return {name of output: file} of a table: CSV, Markdown, and HTML with an entry in Snakemake's report.
 
-    further: endings of further files, such as tex.
+    path, name, suffix: as in `figure`; further: endings of further files, such as tex. Others are as in `entry`.
     """
     html = entry(f"{path}.html", caption, category, content, table=name)
     outputs = {"csv": f"{path}.csv", "markdown": f"{path}.md", "html": html}
@@ -283,13 +283,13 @@ def inputs_by_key(stage, **inputs):
 
 
 def by_kind(treebank, coreference):
-    """Return an input function: from a job's task to the path of one result for a treebank, of another for mentions."""
+    """Return an input function: from a job's wildcards to the path of that result which is for its task's kind."""
     paths = {"treebank": treebank.path, "coreference": coreference.path}
     return lambda wildcards: paths[plan.kind_of(wildcards.task).name].format(**wildcards)
 
 
 def compared_with(name):
-    """Return the paths of the comparison with a paper, if the plan has results for it."""
+    """Return the paths of the comparison with a paper; [] if the plan has no results to compare with it."""
     return expand(rules.compare_with_paper.output, paper=name) if PAPERS[name].inputs(plan) else []
 
 

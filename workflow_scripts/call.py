@@ -36,10 +36,10 @@ sys.excepthook = _say_stopped
 def job(snakemake: Any) -> Iterator[tuple[Any, dict, Any, dict]]:
     """Yield (inputs, spec, outputs, provenance) of a Snakemake job, and write everything printed to the job's log, too.
 
-    The inputs and outputs are Snakemake's; an input of many files with keys is a mapping {key: path}, whose keys are
-    texts or tuples of texts. The spec is the part of the configuration that the rule depends on, with the `sha256` that
-    a model's weights must have. The provenance is a dict of what the outputs are made with (`planning.provenance`), and
-    is recorded when the job has succeeded.
+    Inputs and outputs are Snakemake's objects, in which an input of many files with keys has become a mapping {key:
+    path}, whose keys are texts or tuples of texts. The spec is a dict, the part of the configuration that the rule
+    depends on, with the `sha256` that a model's weights must have. The provenance is a dict of what the outputs are
+    made with (`planning.provenance`), and is recorded when the job has succeeded.
 
     An `InputError`, or a refusal of the system to read or write, ends the job with a message alone. Any other error
     also leaves its traceback in the log.

@@ -37,7 +37,7 @@ def told(beginning: str) -> Iterator[None]:
 
 
 def one_line(error: BaseException) -> str:
-    """Return an error's message as one line, cut after 300 characters; without a message, the name of its class."""
+    """Return an error's message as one line, cut after 300 characters; its class name if it has no message."""
     return shortened(" ".join(str(error).split()).rstrip(".") or type(error).__name__)
 
 

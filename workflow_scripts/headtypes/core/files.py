@@ -61,7 +61,7 @@ def reach_disk(path: StrPath) -> None:
 
 
 def leftovers(path: StrPath) -> list[Path]:
-    """Return the temporary files of `path` that killed processes left in its folder (see `atomic_write`)."""
+    """Return the temporary files beside `path` that killed processes left while they wrote `path` (`atomic_write`)."""
     temporary = Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp")
     # A folder belongs to another path, whose name continues with a dot and a digit.
     return [file for file in temporary if file.is_file()]
@@ -84,7 +84,7 @@ def refusal(error: BaseException | None) -> str | None:
 def undamaged(
     path: StrPath, otherwise: str, errors: type[Exception] | tuple[type[Exception], ...] = Exception
 ) -> Iterator[None]:
-    """Turn errors inside the `with` block, which reads a result, into an `InputError` that names the result's file.
+    """Turn errors inside the `with` block, which reads a result from `path`, into an `InputError` that names `path`.
 
     otherwise: second explanation in the message `PATH is damaged or OTHERWISE`, such as `is not a feature file`.
     errors: class, or classes, of the errors that a damaged file raises; other errors stay as they are.
@@ -243,7 +243,7 @@ def files_in(folder: str, key: str) -> list[str]:
     """Return the files in a folder and its subfolders, sorted by path, without hidden files.
 
     key: the folder's key in the configuration, for messages.
-    Raises `InputError` for an empty folder, files with different suffixes, and paths that cannot be used.
+    Raises `InputError` for an empty folder, files with different suffixes, broken links, and paths with braces.
     """
     paths = [
         path

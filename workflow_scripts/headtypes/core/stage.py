@@ -27,10 +27,10 @@ _WILDCARD = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Result:
-    """A result that one rule writes: a file, or a file in each of some formats, for each of some plan entries.
+    """A result that a rule writes for each of some plan entries: one file, or one file in each of several formats.
 
-    Fields are the pattern of the paths, the rule's name, the function that selects the plan entries, and texts for the
-    documentation.
+    path: pattern of the files' paths; rule: the rule's name; of: function from a plan to the entries with this result.
+    All other fields are texts: descriptions for the documentation, and the result's name among the inputs of jobs.
     """
 
     path: str
@@ -68,8 +68,8 @@ class Result:
 class Stage:
     """A rule of the workflow: the function that returns its spec, the function that its jobs call, and its inputs.
 
-    The spec is the part of the configuration that a job depends on, as a dict. Further fields say how often a job runs
-    a model over which texts, by which its memory and time are estimated.
+    The spec is the part of the configuration that a job depends on, as a dict. The other fields, for estimates of
+    memory and time, say what a job does with a model, which input holds the texts, and how often it reads them.
     """
 
     spec: Callable[..., dict]
@@ -102,7 +102,7 @@ class Stage:
 
 
 def stage(computes: Computation | None = None, **fields: Any) -> Callable[[Callable[..., dict]], Stage]:
-    """Return a decorator that makes a rule's `Stage` from a function with the rule's name that returns the rule's spec.
+    """Return a decorator that makes a rule's `Stage` from a function that has the rule's name and returns its spec.
 
     computes: what the rule's jobs do with a model, None for nothing; fields: other fields of `Stage`.
     """

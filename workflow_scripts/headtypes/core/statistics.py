@@ -31,7 +31,7 @@ Ends = tuple[np.ndarray, np.ndarray]
 
 
 class Evidence:
-    """The evidence of units, such as articles or segments, for the mean of their numbers.
+    """A mean over units, such as articles or segments, with the interval (`ends`) and p-values (`tails`) for the truth.
 
     own:   [unit] mean of each unit's items, NaN for a unit without items.
     sizes: [unit] number of items in each unit's mean; by default one.
@@ -41,11 +41,11 @@ class Evidence:
     units with log-normal effects, Student's own 95 % interval lies wholly on one side of the true mean in 13 % of
     trials, and the corrected one in 4.6 %.
 
-    `is_exact` is true if fewer than `FEWEST_UNITS` units, and fewer than half, differ from the most frequent value. The
+    `is_exact` is true if fewer than 8 units, and fewer than half of all, differ from the most frequent value. The
     interval's ends are then quantiles of randomly weighted means of the units and one more unit, which has the lowest
     or the highest value of `reach` (Gaffke 2005; for right and wrong answers, the bounds of Clopper and Pearson 1934).
 
-    value: the mean. pulls: [unit] how much each unit changes the mean.
+    value: the mean. pulls: [unit] each unit's size * (own - value) / sum of sizes.
     units: effective number of units, (sum of sizes)^2 / sum of sizes^2, and at most the number of units that differ
         from the most frequent value unless `is_exact`; 0 if `is_exact` without `reach`.
     """
@@ -77,7 +77,7 @@ class Evidence:
             self._rare = own[some], sizes[some], of_value == counts.argmax(), reach
 
     def ends(self, error: float) -> tuple[float, float]:
-        """Return the interval that misses the true mean with probability `error`, half of it on either side."""
+        """Return both ends of the interval that misses the true mean with probability `error`, half on either side."""
         if self._draws is not None:
             beyond = max(int(error / 2 * (1 + _DRAWS)) - 1, 0)
             return float(self._draws[0][beyond]), float(self._draws[1][-1 - beyond])
@@ -108,7 +108,7 @@ class Evidence:
 
 
 class Together:
-    """The evidence for a sum of means, in some of which most units have the same value.
+    """A sum of several means, with its interval and p-values, if in one of them most units have the same value.
 
     The intervals of the means share the probability of error equally, and their ends are added.
     """
@@ -130,9 +130,9 @@ class Together:
 
 
 def added(parts: Sequence[Evidence]) -> Evidence | Together:
-    """Return the evidence for the sum of several means over the same units.
+    """Return the sum of several means over the same units, with its interval; a `Together` if any mean `is_exact`.
 
-    A unit's number is the sum plus what the unit changes in every mean, so that means may be over different items.
+    Each of the n units counts with the sum plus n times its `pulls` in all means, which may be over different items.
     """
     if len(parts) == 1:
         return parts[0]
@@ -148,10 +148,10 @@ def added(parts: Sequence[Evidence]) -> Evidence | Together:
 class Measured:
     """A value with its interval and p-values, or the value alone.
 
-    low, high: ends of the interval at 95 %, or at 99 % over fewer than `FEW_UNITS` units; NaN without an interval.
+    low, high: ends of the interval at 95 %, or at 99 % over fewer than 20 units; NaN without an interval.
     p_value:   function from a limit to the two-sided p-value of the hypothesis that the true value equals the limit.
         The p-value is below 0.05 exactly if the interval excludes the limit. None if there is no interval.
-    over:      plural name of the units, such as articles; units: number of units, as in `Evidence`.
+    over:      plural name of the units, such as articles; units: effective number of units, as in `Evidence`.
     """
 
     value: float
@@ -163,7 +163,7 @@ class Measured:
 
     @classmethod
     def by(cls, *several: Evidence | Together, over: str, rank: int = 1) -> "Measured":
-        """Return a mean, or the `rank`-th largest of several means, with the interval and p-values of the true one.
+        """Return the `rank`-th largest of one or several means, with interval and p-values of the true `rank`-th one.
 
         over: plural name of the units; rank: 1 for the largest mean, -1 for the smallest.
 
@@ -187,7 +187,7 @@ class Measured:
 
     @classmethod
     def with_error(cls, value: float, error: float, freedom: float = math.inf, over: str = "") -> "Measured":
-        """Return a value with its 95 % interval and p-values by Student's t, from its standard error."""
+        """Return a value with standard error `error`, 95 % interval and p-values by Student's t, `freedom` degrees."""
         half = error * -float(stdtrit(freedom, ALPHA / 2))
         return cls(
             value,
@@ -216,7 +216,7 @@ class Measured:
 
     @property
     def decides(self) -> bool:
-        """False for a value over fewer than `FEWEST_UNITS` units, or with an interval of no width."""
+        """False, so that no claim is decided, if the value is over fewer than 8 units or its interval has no width."""
         return self.units >= FEWEST_UNITS and self.low != self.high
 
     @property
@@ -232,9 +232,9 @@ class Measured:
 
 
 def two_decimals(value: float) -> str:
-    """Return a number as text with two decimals, the same everywhere.
+    """Return a number as text with two decimals, the same on every machine.
 
-    The number is first rounded to nine significant digits, which CSV files have.
+    The number is first rounded to nine significant digits, as it is in the workflow's CSV files.
     """
     return f"{float(f'{value:.9g}'):z.2f}"
 
@@ -242,9 +242,9 @@ def two_decimals(value: float) -> str:
 def mean_intervals(
     values: np.ndarray, *, sizes: np.ndarray | None = None, reach: tuple[float, float] | None = None
 ) -> Ends:
-    """Return the intervals of `ratio_intervals` for values whose last axis is the units, [..., unit].
+    """Return low and high ends, each [...], of intervals as in `Measured` for means over all items; NaN without one.
 
-    sizes: [unit] number of items, such as tokens of a text; None for one item each.
+    values: [..., unit] sum of each unit's items. sizes: [unit] number of items, such as tokens; None for one each.
     """
     sums = np.moveaxis(np.asarray(values, dtype=float), -1, 0)
     sizes = np.ones(len(sums)) if sizes is None else sizes
@@ -252,7 +252,7 @@ def mean_intervals(
 
 
 def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, float] | None = None) -> Ends:
-    """Return the low and the high ends of the intervals of means over all items, each [...]; NaN without an interval.
+    """Return low and high ends, each [...], of intervals as in `Measured` for means over all items; NaN without one.
 
     sums, sizes: [unit, ...] sum and number of each unit's items; 0 for a unit without items, such as a sentence without
         some relation.
@@ -270,9 +270,9 @@ def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, flo
 
 
 def mean_over(values: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Return means over all items, [...], from sums over the items of each unit, [..., unit], and their number, [unit].
+    """Return means over all items, [...], from the sum over each unit's items, `values` [..., unit].
 
-    sizes: None for one item each.
+    sizes: [unit] number of each unit's items; None for one item each.
     """
     return values.mean(axis=-1) if sizes is None else values.sum(axis=-1) / sizes.sum()
 
