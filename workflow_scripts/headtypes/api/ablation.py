@@ -144,7 +144,7 @@ class _Call(Ablation):
         return self(number, layer)
 
     def groups_of(self, number: int, layer: Layer) -> list[SentencePairs]:
-        """Return the samples as groups of equal length with padding, which only the mask of the layer tells."""
+        """Return the samples of a call as groups of one length, padding included, in layer `number` (from 0)."""
         samples, keys = len(layer.key), layer.key.shape[2]
         known = [len(sentence) for sentence in self._sentences] == [keys] * samples
         if self._needed[number] and not known:
@@ -173,10 +173,9 @@ class _Calls:
         self.ends: list[RemovableHandle] = []
 
     def begin(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
-        """Return (args, kwargs) of a forward pass, with the ablation as the keyword argument `forward`.
+        """Return (args, kwargs) of a forward pass with the ablation in kwargs, or None if it is there already.
 
-        Returns None if an enclosing model has added the ablation. Raises `InputError` if heads are being read, or the
-        model is in training mode.
+        Raises `InputError` if heads are being read, or the model is in training mode.
         """
         if _call_of(kwargs) is not None:
             return None
@@ -222,7 +221,7 @@ class _Calls:
                 hook.remove()
 
     def _of_texts(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> np.ndarray | None:
-        """Return the sentence of each token by the user's function, [sample, token]; None if no operation needs it."""
+        """Return the sentence of each token by the user's function, [sample, token]; None without function or ids."""
         if self._sentences is None:
             return None
         given = inspect.signature(model.forward).bind_partial(*args, **kwargs).arguments

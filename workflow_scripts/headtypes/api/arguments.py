@@ -82,7 +82,7 @@ def alone(model: PreTrainedModel) -> RLock:
 
 
 def tokens_of_longest(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, max_length: int | None) -> int:
-    """Return `max_length`, if the model takes so many tokens; by default the most of both model and tokenizer."""
+    """Return `max_length`, by default the most tokens that model and tokenizer take; `InputError` if it is more."""
     most = longest_input(model.config)
     if max_length is not None and max_length > most:
         raise InputError(f"max_length is {max_length}, but the model takes {most} tokens at most.")
@@ -105,7 +105,7 @@ def check_evaluation_mode(model: PreTrainedModel) -> None:
 
 
 def check_readable(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Raise `InputError` for training mode, a learned prefix of peft, autocast, or the tokenizer of another model."""
+    """Raise `InputError` for training mode, a learned prompt of peft, autocast, or a tokenizer of another model."""
     check_evaluation_mode(model)
     learned = getattr(model, "active_peft_config", None)
     if getattr(learned, "is_prompt_learning", False):

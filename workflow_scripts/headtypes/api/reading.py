@@ -149,7 +149,7 @@ def _read(model: PreTrainedModel, encoded: Encoded, reducers: Sequence[Reducer],
 
 
 def samples_from(texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Sample]:
-    """Return texts, or pairs of texts, as samples whose ids are numbers from 0."""
+    """Return texts, or pairs of texts, as samples with ids from 0; raise `InputError` if they are no such list."""
     # Of a text, characters would be read; of a table, the names of columns; of a set, what comes first in this process.
     unordered = isinstance(texts, str | Mapping | Set) or getattr(texts, "ndim", 1) != 1
     if unordered or not hasattr(texts, "__len__") or not len(texts):
@@ -188,8 +188,8 @@ def detect_heads(
     max_length: number of tokens of the longest input, by default the most that model and tokenizer take.
     batch_tokens: most tokens of a batch.
 
-    Returns a row for each detector, layer and head (from 0), with the columns of `detectors.results.detector_table`.
-    Among them are score, null, difference with its interval (low, high), p, corrected_p and detected.
+    Returns a row for each detector, layer and head (from 0): means of score, null, difference and its interval (low,
+    high); above, on how many of the `sequences` the difference exceeds `least`; p, corrected_p and detected.
 
     Raises `InputError` if sequences of this length cannot be drawn, or the model's heads cannot be read.
     """
@@ -297,7 +297,7 @@ def show(
     """Return a page that shows where every head of a loaded model looks in a text, or in two texts read together.
 
     model:     model in evaluation mode, on any device; afterwards it is as before.
-    text:      text of which the first `live.LONGEST` tokens are shown.
+    text:      text, cut after the first `live.LONGEST` tokens.
     second:    text that is read together with `text`, if there is one; the limit counts the tokens of both.
     partition: types of the heads (`reading.head_types`), by which the page colours the heads.
     Raises `InputError` if the text is empty, or the model's heads cannot be read.

@@ -26,10 +26,10 @@ Change = Callable[[Tensor, slice], Tensor]
 class Ablation:
     """A hook that applies one operation to each head while a model runs on one batch.
 
-    operations: [layer, head] texts, as `operations.operation_of` reads them.
+    operations: [layer, head] texts such as `zero` or `temperature 2`; `keep` leaves a head as it is.
     sentences:  for each sample of the batch, the sentence number of each real token, [token]: -1 for a special token, 0
         for the first text (the question), from 1 for the sentences of the second text (the context).
-    reading:    with `uniform_over_padding` the batch must be padded to the full window.
+    reading:    one way to read the paper; with `uniform_over_padding` the batch must be padded to the full window.
     head_outputs: [layer, head, channel] mean output of each head; None if no operation needs mean outputs.
     """
 
@@ -111,7 +111,7 @@ class AblatedHeads:
 
     @property
     def mean_outputs(self) -> Float[Tensor, "head 1 channel"]:
-        """The measured mean output of each head; raises `InputError` if its size is not that of the model's."""
+        """The measured mean output of each head; raises `InputError` if it has not the channels of a head."""
         means, value = self.ablation.head_outputs[self.layer_number], self.all_heads.value
         if means.shape[-1] != value.shape[-1]:
             raise InputError(
@@ -121,7 +121,10 @@ class AblatedHeads:
         return means.to(value)[self.head_numbers][:, None]
 
     def changed(self, change: Change) -> Float[Tensor, "sample head query channel"]:
-        """Return the outputs of the heads after `change` has changed their attention, whose shape has to stay."""
+        """Return the outputs of the heads with the attention that `change` returns for each block of query rows.
+
+        change: takes attention [sample, head, row, key] and the slice of its rows; returns attention of this shape.
+        """
         outputs = self.layer.zero_outputs()
         for block, layer, rows, attention in self.blocks():
             found, shape = change(attention, rows), list(attention.shape)
@@ -134,10 +137,9 @@ class AblatedHeads:
         return outputs
 
     def blocks(self) -> Iterator[tuple[tuple[slice, ...], Layer, slice, Tensor]]:
-        """Yield the heads' attention block by block: (index in the head outputs, layer, rows, attention).
+        """Yield for each block (index in the head outputs, layer with its heads alone, query rows, attention).
 
-        layer: the layer with the block's heads alone. rows: slice of the query rows. attention: [sample, head, row,
-            key].
+        The attention is [sample, head, row, key].
         """
         for heads, layer, rows in self.pairs.blocks_of_heads(self.layer):
             attention = layer.attention(rows, self.ablation.scratch.memory(layer, rows))
@@ -147,7 +149,7 @@ class AblatedHeads:
 class SentencePairs(Group):
     """Samples of one length, with the pairs of their tokens that are within a sentence, or between sentences.
 
-    sentences: [token] sentence numbers for each sample of the batch, as in `Ablation`; padding counts as special.
+    sentences: for each sample of the batch [token] sentence numbers, -1 for a special token; padding counts as special.
     """
 
     def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
@@ -159,7 +161,7 @@ class SentencePairs(Group):
         self._special_tokens = reading.special_tokens
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
-        """Return true for each pair of tokens that keeps its attention; start, stop: range of the query rows."""
+        """Return true for pairs that stay if those in (intra) or between sentences are dropped; start, stop: rows."""
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
         intra = (query == key) & in_sentences
@@ -176,11 +178,11 @@ class SentencePairs(Group):
     def drawn(
         self, mask: Bool[Tensor, "#sample 1 query key"] | None, *, seed: int, layer: int, heads: int
     ) -> Int[Tensor, "sample token head"]:
-        """Return for each token and head the index of another token, drawn at random.
+        """Return for each token, and each of as many heads as `heads`, the index of another token, drawn at random.
 
-        A token draws among the other tokens of its kind (special, or of a sentence) that the layer's `mask` lets it
-        look at. Padding, and a token that has no token to draw, get their own index. A draw depends on `seed`, the
-        layer's number, the head and the sample's sentences, and on nothing else of the batch.
+        A token draws among the other tokens that the layer's `mask` lets it look at: a special token among special
+        tokens, any other among the rest. Padding, and a token that has no token to draw, get their own index. A draw
+        depends on `seed`, the layer's number, the head and the sample's sentences, and on nothing else of the batch.
         """
         special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)
         # All tokens but padding may look at themselves.

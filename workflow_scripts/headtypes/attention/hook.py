@@ -204,15 +204,15 @@ AttentionMaskInterface.register(ATTENTION, _mask)
 
 
 def open_attention(model: PreTrainedModel) -> ExitStack:
-    """Let `run` call hooks in a model, however the model was loaded, until the returned stack is closed."""
+    """Let `run` call a hook with each attention layer of a model, until the returned stack is closed."""
     return through_interface(model, ATTENTION)
 
 
 def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
-    """Run a model whose attention is open (`open_attention`), call a hook with each layer, and return its output.
+    """Run a model whose attention is open (`open_attention`), with a hook, and return the model's output.
 
-    inputs: keyword arguments of the forward pass. Raises `InputError` if a layer's attention does not come through
-    Transformers' interface, or does more than `Layer` computes.
+    hook: takes each layer's number, from 0, and its `Layer`; returns head outputs [batch, head, query, channel].
+    Raises `InputError` if attention does not come through Transformers' interface, or does more than `Layer` computes.
     """
     device, layers = next(iter(inputs.values())).device, 0
 
@@ -236,9 +236,9 @@ class Scratch:
     _memory: Tensor | None = None
 
     def memory(self, layer: Layer, rows: slice) -> Tensor:
-        """Return memory [batch, head, row, key] for the attention of query rows, which the next call may return again.
+        """Return memory [batch, head, row, key] for the attention of query rows; later calls may return it again.
 
-        On a GPU, sizes are rounded up to fast ones, with at least `LEAST_ROWS - 1` more keys, which `skewed` may read.
+        On a GPU, rows and keys are rounded up, with at least `LEAST_ROWS - 1` keys more than the attention has.
         """
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
@@ -253,7 +253,7 @@ class Scratch:
 
 
 def skewed(rows: Tensor, columns: int, *, before: int = 0, step: int = 1) -> Tensor:
-    """Return a view of a matrix: its [..., r, c] is `rows[..., r, c + step * r - before]`, also beyond row r."""
+    """Return a view with `columns` columns: [..., r, c] is `rows[..., r, c + step * r - before]`, across row ends."""
     *strides, length, one = rows.stride()
     sizes, offset = (*rows.shape[:-1], columns), rows.storage_offset() - before
     return rows.as_strided(sizes, (*strides, length + step, one), offset)
@@ -319,7 +319,7 @@ def _most_pairs(device: torch.device) -> int:
 
 
 def equal_lengths(lengths: Sequence[int], device: torch.device) -> list[Group]:
-    """Return a batch divided into groups of neighbouring samples of equal length; a group fits into one block."""
+    """Return a batch as groups of neighbouring samples of equal length, each of as many samples as suit the device."""
     groups, start = [], 0
     for stop in range(1, len(lengths) + 1):
         ends = stop == len(lengths) or lengths[stop] != lengths[start]
@@ -339,7 +339,7 @@ Rows = Sequence[Sequence[int]]
 class Batch:
     """Inputs that are run together in one forward pass, with padding at their ends.
 
-    samples: [sample] int, indices of the batch's inputs among all inputs. lengths: their tokens, without padding.
+    samples: [sample] int, indices of these inputs among all inputs. lengths: number of tokens of each, without padding.
     """
 
     samples: np.ndarray
@@ -367,7 +367,7 @@ def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
 
 
 def padded(rows: Rows, fill: int, device: torch.device, length: int | None = None) -> Tensor:
-    """Return rows as one tensor [row, length] int64, padded at the end; `length` is by default the longest row's."""
+    """Return rows as one tensor [row, length] int64, with `fill` at their ends; by default as long as the longest."""
     filled = np.full((len(rows), length or max(map(len, rows))), fill, dtype=np.int64)
     for number, row in enumerate(rows):
         filled[number, : len(row)] = row
@@ -379,7 +379,7 @@ def model_inputs(
 ) -> dict[str, Tensor]:
     """Return the keyword arguments of a forward pass, [input, token] int64, padded to the longest input or `length`.
 
-    input_ids, token_types: ids and segments of each input's tokens; token_types is None for a model without segments.
+    input_ids, token_types: ids and token types of each input's tokens; token_types is None for a model without types.
     """
     inputs = {
         "input_ids": padded(input_ids, pad_token, device, length),
@@ -401,7 +401,7 @@ def run_model(
 ) -> None:
     """Run a model over inputs, with one forward pass for each batch.
 
-    input_ids, token_types, how: arguments of `run_batches`.
+    input_ids, token_types: ids and token types of each input's tokens. how: further arguments of `run_batches`.
     hook:   function that makes the hook of a batch; each layer of the batch's forward pass calls the hook.
     finish: called with each batch, its hook, and the model's output. The function must do everything that can fail
         before it stores a result, since a batch that does not fit into memory is run again.
@@ -430,7 +430,8 @@ def run_batches(
 ) -> None:
     """Call a function with each batch of `plan_batches`, while hooks can be called in the model (`open_attention`).
 
-    input_ids, token_types, length: as in `model_inputs`. batch_tokens: most tokens of a batch, with padding.
+    input_ids, token_types: ids and token types of each input's tokens. batch_tokens: most tokens of a batch, padded.
+    length: tokens that each input is padded to; by default those of the longest input of its batch.
     run_batch: called with each batch and the progress bar, which `run_batch` has to update. A batch that does not fit
         into the GPU's memory comes again in halves, padded to the same length so that results stay the same.
     what, unit: names of the work and of its inputs, for the progress bar; bar: a progress bar that several runs share.

@@ -79,9 +79,9 @@ _TOKENS = 3
 class Probed:
     """An attention layer as seen in a run of the model on a few tokens with random head outputs, [1, token, channel].
 
-    before:  the modules called between the previous attention layer and this one, each with the first tensor it read.
-    readers: modules without submodules whose first tensor is the head outputs. written: output of the last of these.
-    after:   the first tensors read by modules between this layer and the next attention layer.
+    before:  the modules called between the previous attention layer and this one, each with its first tensor argument.
+    readers: modules without submodules whose first tensor is the head outputs. written: output of the last reader.
+    after:   the first tensor argument of each module called between this layer and the next attention layer.
     """
 
     outputs: Tensor
@@ -162,11 +162,10 @@ class ResidualStream:
 
 
 def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
-    """Return the module whose input is the residual stream that an attention layer adds its output to.
+    """Return the module, called before an attention layer, whose input is the stream that the layer adds its output to.
 
-    The module is called before the layer. Its input plus the layer's output is what a module after the layer reads; in
-    models that add attention and feed-forward layers together, its input alone is. If several modules fit within
-    rounding errors, as after layers without heads, the first with the smallest error is returned.
+    A module after the layer reads this input plus the layer's output or, in models that add attention and feed-forward
+    layers together, this input alone. If several modules fit, the first with the smallest rounding error is returned.
     """
     written, nearest, least = layer.written, None, torch.inf
     for module, stream in layer.before:

@@ -46,7 +46,7 @@ def read_attention(
 ) -> list[Any]:
     """Return the result of each reducer, from one forward pass for each batch of encoded samples.
 
-    batch_tokens: most tokens of a batch, with padding. what: name of the work. bar: progress bar of several passes.
+    batch_tokens: most tokens of a batch, padded. what: name of the work, for messages. bar: a progress bar to share.
     Raises `InputError` if the model's heads cannot be read, or a result is not finite.
     """
     about = Pass(len(encoded.lengths), *layers_and_heads(model), model.dtype)
@@ -171,7 +171,7 @@ class ModelOnTask:
         return encode_samples(samples, self.tokenizer, kind, self.longest)
 
     def read(self, encoded: Encoded, *reducers: Reducer, batch_tokens: int | None = None) -> list[Any]:
-        """Return the result of each reducer, from one pass over the samples (`read_attention`)."""
+        """Return the result of each reducer, from one pass over encoded samples; batch_tokens: most of a batch."""
         how = {"batch_tokens": batch_tokens or self.batch_tokens, "what": self.what}
         return read_attention(self.model, encoded, reducers, **how)
 
@@ -179,7 +179,7 @@ class ModelOnTask:
 def read_samples(
     run: ModelOnTask, samples: list[Sample], kind: str, measurements: Sequence[Measurement], norms: bool = False
 ) -> list[Any]:
-    """Return the result of each measurement on samples, from one pass; norms: whether norms are read as well."""
+    """Return the result of each measurement (of one analysis) from one pass; norms: whether norms are read as well."""
     encoded = run.encode(samples, kind)
     reducers = [list(each.reducers(run, encoded, norms)) for each in measurements]
     together = list(chain.from_iterable(reducers))

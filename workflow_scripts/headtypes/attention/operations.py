@@ -53,7 +53,7 @@ class Operation:
 
     table:    number of the table of Guan et al. 2020 that has conditions with this operation.
     change:   function from an `ablate.AblatedHeads`, and the text of the number if there is one, to the new outputs of
-        the heads, or one output for all of its queries; None if heads stay as they are.
+        the heads, one for each query or one for all queries; None if heads stay as they are.
     number, takes: what may follow the name, as a regular expression and in words.
     draws:    whether the number is the seed of random draws.
     readings: fields of `Reading` that can change the operation's result.
@@ -131,7 +131,7 @@ OPERATIONS = {
 
 
 def operation_of(text: str | Callable) -> Operation:
-    """Return the operation that a text such as `temperature 2` names; raise `InputError` if there is none."""
+    """Return the operation of a text such as `temperature 2`, or of a user's function; raise `InputError` if none."""
     if callable(text):
         return Operation("own", 2, lambda heads: heads.changed(text))
     name, _, number = text.partition(" ")
@@ -150,7 +150,7 @@ def seeded(text: str, seed: int) -> str:
 
 
 def reading_matters(operations: Iterable[str]) -> tuple[str, ...]:
-    """Return the fields of `Reading`, in order, that can change the result of any of these operations."""
+    """Return the names of the fields of `Reading`, in order, that can change the result of any of the operations."""
     matter = {name for operation in operations for name in operation_of(operation).readings}
     return tuple(field.name for field in fields(Reading) if field.name in matter)
 
@@ -174,8 +174,8 @@ def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], where
     """Return the operation on each head: [layer, head] text, `keep` for a head without an operation.
 
     types: type of each head, [layer, head]. where: place of the operations in the config, for messages.
-    operations: {target: operation}; a target is a type, or a head written `layer-head`, whose operation goes before
-        that of its type.
+    operations: {target: operation}; a target is a type, or a head written `layer-head` from 1, whose operation goes
+        before that of its type. Raises `InputError` if a target does not exist.
     """
     by_head = types.copy()
     by_head[...] = "keep"

@@ -64,9 +64,9 @@ class Block:
 
     @cached_property
     def attention(self) -> Float[Tensor, "sample head row key"] | None:
-        """Attention in float32, whose rows sum to one together with `to_none`.
+        """Attention in float32; each row sums to one, for a reducer of norms after multiplication by `lengths`.
 
-        For a reducer of norms, rows sum to one after multiplication by `lengths`.
+        The sums include `to_none`, a row's share for no token. None if no reducer of the pass reads attention.
         """
         rows = self.rows.stop - self.rows.start
         return None if self.memory is None else self.memory[:, :, :rows, : self.group.length].float()
@@ -154,7 +154,7 @@ class PerSample(Reducer):
 
 
 class ListPerSample(Reducer):
-    """A reducer whose result is a list with an object for each sample; `of_batch` returns those of a batch."""
+    """A reducer whose result is a list with an object for each sample; `of_batch` returns the objects of a batch."""
 
     def begin(self, about: Pass) -> None:
         self.about = about

@@ -37,9 +37,9 @@ class ModelPair(NamedTuple):
 
 
 def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
-    """Return each pair of models.
+    """Return each pair of models; in a pair of a model and its ancestor, the ancestor is `other`.
 
-    parents, models: by the name of a model on a task, the name of its parent on that task or None, and the model.
+    parents, models: {name of a model on a task: name of its parent on that task, or None}, {this name: the model}.
     """
     pairs = []
     for first, second in combinations(parents, 2):
@@ -54,14 +54,14 @@ def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> 
 
 
 def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """Return one row for each pair of models, with the columns `PAIRS`: how alike the types of their heads are.
+    """Return one row for each pair of models (model, other, relation) on how alike the types of their heads are.
 
-    partitions: by the name of a model on a task. The columns are, in percent but for the last three,
-    - same_shares, same_layers: heads that could keep their type if the model had as many heads of each type as the
+    partitions: {name of a model on a task: partition}. Further columns, where percent are of the model's heads, are
+    - same_shares, same_layers: percent that could keep their type if the model had as many heads of each type as the
       other model has, in all or at every depth (a layer's place between the first and the last layer);
-    - same_type, same_cluster: heads with the same type, and heads in matched clusters; NaN without a relation;
+    - same_type, same_cluster: percent with the same type, and percent in matched clusters; NaN without a relation;
     - adjusted_rand: adjusted Rand index of the two partitions, 1 for equal ones; NaN without a relation;
-    - doubtful, other_doubtful: types whose name is doubtful in the model and in the other model.
+    - doubtful, other_doubtful: text, the types whose name is doubtful in the model and in the other model.
     """
     rows = []
     for pair in pairs:
@@ -79,17 +79,17 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
 
 def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `pairs_table` on a model and its parent: model, parent and the columns on single heads."""
+    """Return the rows of `pairs_table` on a parent: model, parent, same_type, same_cluster and adjusted_rand."""
     parents = pairs[pairs["relation"] == "parent"].rename(columns={"other": "parent"})
     return parents[["model", "parent", "same_type", "same_cluster", "adjusted_rand"]]
 
 
 def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """Return one row, with the columns `TYPES`, for each pair of models and each type that either model has.
+    """Return one row (model, other, type) for each pair of models and each type that either model of the pair has.
 
-    Columns with `other_` are about the other model.
-    - heads, share: number of heads of the type, and percent of all heads; difference: of both shares, in points;
-    - same_layers: percent of the type's heads that lie at the same depth, NaN if a model has no head of the type;
+    partitions: {name of a model on a task: partition}. Columns with `other_` are about the other model.
+    - heads, share: number of heads of the type, and percent of all heads; difference: share less other_share;
+    - same_layers: percent of the type's heads at the same depth in both, NaN if a model has no head of the type;
     - near, special, far: mean shares of attention of the type's heads, which tell whether the name means the same;
     - doubtful: whether the name of the type is doubtful.
     """
@@ -113,9 +113,10 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
 
 def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """Return one row, with the columns `HEADS`, for each head (from 0) of each pair of models that have the same heads.
+    """Return one row for each head (layer and head from 0) of each pair of models with a relation (model, other).
 
-    `doubtful` and `other_doubtful` tell whether the name of the head's type is doubtful in the model and in the other.
+    type, other_type: the head's types in both. same_cluster: whether the head is in matched clusters. doubtful,
+    other_doubtful: whether the names of these types are doubtful. partitions: {name of a model on a task: partition}.
     """
     tables = []
     for pair in pairs:
@@ -145,9 +146,9 @@ def _line(name: str, parents: Mapping[str, str | None]) -> list[str]:
 
 
 def _by_depth(model: Partition, other: Partition) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
-    """Return the types of both models, and for each model the share of its heads, [type, cell].
+    """Return the names of the types of both models, and for each model the share of its heads, [type, cell of depth].
 
-    Cells divide the depth so that every layer of either model covers a whole number of cells.
+    Every layer of either model covers a whole number of cells.
     """
     names, cells = order_types([*model.types, *other.types]), lcm(model.shape[0], other.shape[0])
     shares = []
@@ -163,7 +164,7 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
-    """Return the percent of heads that keep their parent's cluster if types are permuted in layers, [permutation]."""
+    """Return, [permutation], the percent of heads in their parent's cluster if types are permuted within each layer."""
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
     ours, theirs = (
@@ -180,9 +181,10 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
 
 
 def type_layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
-    """Return one row for each layer (from 0) of each model, with the number of heads of each type, heads_{type}.
+    """Return one row for each layer (from 0) of each model, with the number of heads of each type as heads_{type}.
 
-    same_cluster: percent of the layer's heads that keep the cluster of the model's parent, NaN if there is none.
+    parents: {model: its parent, or None}. same_cluster: percent of the layer's heads that keep the parent's cluster,
+    NaN if there is no parent.
     """
     names = order_types(name for partition in partitions.values() for name in partition.types)
     tables = []
@@ -217,7 +219,7 @@ _COLUMNS = [
 
 
 def compared_table(pairs: pd.DataFrame, clustering: str) -> Table:
-    """Return the result of `pairs_table` as pages show it, models that have the same heads first."""
+    """Return the first 40 rows of `pairs_table` as a page shows them, pairs with a relation first."""
     ordered = pairs.sort_values("relation", key=lambda relations: relations == "", kind="stable").head(_PAIRS)
     texts = {"doubtful": "{}", "other_doubtful": "beside: {}"}
     doubts = [

@@ -9,8 +9,7 @@ from headtypes.core.stage import Plan, Result, stage
 def compare_types(plan: Plan, model: str, partition: str) -> dict:
     """Return the spec of the comparison of types with random heads.
 
-    left_out: {condition that leaves out one type: its type, operation and task}. tested: analyses in which types are
-    tested.
+    left_out: {condition that leaves out one type: type, operation and task}. tested: names of analyses with tests.
     """
     left_out = {
         ablation.name: {"type": type_, "operation": operation, "task": ablation.task}

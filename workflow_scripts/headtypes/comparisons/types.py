@@ -27,10 +27,10 @@ _BLOCK = 2**20
 
 
 class Place(NamedTuple):
-    """The place of a type's value among the values of random heads; NaN without random values.
+    """The place of a type's value among the values of random sets of heads; NaN (rank None) without random values.
 
     random, random_low, random_high: mean of the random values, and their 2.5 and 97.5 % quantiles.
-    rank: from the largest of all values; random values that equal the type's value come before.
+    rank: rank of the type's value, 1 for the largest; random values that equal the type's value come before.
     p: two-sided p of the permutation test: twice the smaller of two shares of all values, the type's value included,
         those at least as large and those at least as small; at most 1.
     draws: number of random values.
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 def draw_heads(
     own: Bool[np.ndarray, "layer head"], draws: int, seed: int
 ) -> Iterator[Bool[np.ndarray, "draw layer*head"]]:
-    """Yield blocks of `draws` random sets of heads; each set has as many heads in each layer as a type (`own`)."""
+    """Yield `draws` random sets of heads, in blocks; each set has as many heads in each layer as a type (`own`)."""
     rng, rows = np.random.default_rng(seed), max(1, _BLOCK // own.size)
     for start in range(0, draws, rows):
         keys = rng.random((min(rows, draws - start), *own.shape))
@@ -56,7 +56,7 @@ def draw_heads(
 
 
 def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> Place:
-    """Return the place of a type's value among values of random heads; p is never zero (Phipson and Smyth 2010)."""
+    """Return the place of a type's value among values of random heads, NaN left out; p > 0 (Phipson and Smyth 2010)."""
     drawn = drawn[~np.isnan(drawn)]
     if np.isnan(value) or not len(drawn):
         return Place(np.nan, np.nan, np.nan, None, np.nan, len(drawn))
@@ -106,12 +106,12 @@ def compare_types(
 ) -> pd.DataFrame:
     """Return the values of each type in each analysis, with values of as many random heads of the same layers.
 
-    left_out: conditions that leave out one type each and have random controls.
-    tested: the analyses in which types are tested; types are described in all other analyses.
+    measures: numbers of any set of heads. left_out: scores in conditions that leave out one type each.
+    tested: names of the analyses in which p is computed.
     draws: the least number of random sets, drawn by the seed; there are more if even the smallest p of so few draws
         would not be significant after the correction.
 
-    Each type and number has a row, with the columns
+    Each type has a row for each number, with the columns
     - type, doubtful (whether the type's name is doubtful), heads (number of heads);
     - analysis, task, quantity, statistic (how the values of the heads become one);
     - value; low, high: its interval over samples or questions, empty without samples or with too few;
@@ -145,7 +145,7 @@ def compare_types(
 
 
 def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the table of `compare_types` but minima, maxima and rows that say the same as others."""
+    """Return the rows of the table of `compare_types` but minima, maxima, and rows that repeat a number of others."""
     of_relations = table["analysis"] == "relations"
     derived = of_relations & table["quantity"].str.endswith("(stanford)")
     left_out = of_relations & ~derived & table["task"].isin(table.loc[derived, "task"])
@@ -177,7 +177,7 @@ def _row(*row: Any) -> dict:
 
 
 def _cost_rows(cost: LeftOut) -> Iterator[dict]:
-    """Yield a row for each metric: the drop when the type is left out, and its place among those of random heads.
+    """Yield a row for each metric: the drop without the type, and its place among the drops without random heads.
 
     The rows have no p, since the sets of random heads are few and have most heads in common with the type.
     """
@@ -199,10 +199,10 @@ def compare_files(
     tested: Collection[str],
     seed: int,
 ) -> pd.DataFrame:
-    """Return the result of `compare_types`, from files {analysis: {task: path}}, in the order of the rows.
+    """Return the result of `compare_types`, its rows in the order of files {analysis: {task: path}}.
 
-    left_out: for each condition, its type, operation and task, and three paths: scores with random heads left out,
-        scores with the type left out, and scores of the baseline.
+    left_out: for each condition, {"type", "operation", "task": its names}, and three paths of scores: with random heads
+        left out, with the type left out, and with all heads. tested: names of the analyses in which p is computed.
     """
     types = {name: (partition.type_of == name).ravel() for name in partition.types}
     measures = []
@@ -248,7 +248,10 @@ class _Group(NamedTuple):
 
 @styled
 def compared_types_figure(table: pd.DataFrame, partition: Partition, projections: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw a cell for each type and number of the table of `compare_types`; below, heads in two dimensions by task."""
+    """Draw a cell for each type and number of the table of `compare_types`; below, heads in two dimensions for a task.
+
+    projections: {task: table of `projection.project_heads`}.
+    """
     groups = []
     for (name, task), rows in shown_rows(table).groupby(["analysis", "task"], sort=False):
         if lines := list(_lines(name, rows, partition)):
@@ -336,9 +339,9 @@ def _draw_cell(axes: Axes, x: float, y: float, cell: float, row: pd.Series) -> N
 
 
 def shade_of(row: Mapping) -> tuple[int, int]:
-    """Return the side of a row of `compare_types` (1 more, -1 less than random heads), and how sure it is.
+    """Return (side, sureness) of a row of `compare_types`: 1 or -1 if its value is above or below the random mean.
 
-    2: p, corrected for all comparisons, is below .05. 1: p is below .01. (0, 0) stands for neither.
+    Sureness is 2 if p_holm is below .05, and 1 if only p is below .01; (0, 0) if neither is.
     """
     side = 1 if row["value"] > row["random"] else -1
     if row["p_holm"] < ALPHA:
