@@ -1,9 +1,9 @@
-"""What random company says in several runs, in three tables beside this file.
+"""Gather runs of heads in random company into the three tables and the records beside this file.
 
     PYTHONPATH=workflow_scripts python gather.py NAME=FOLDER/MODEL/TASK ...
 
-NAME: what the tables call the run; FOLDER: its working directory. With NAME again as `NAME=FOLDER/MODEL/TASK@SAME`,
-attention to the same word is read of another model, SAME, as well.
+NAME: name of the run in the tables, whose rows are replaced; rows of other runs stay. FOLDER: the run's working
+directory. `NAME=FOLDER/MODEL/TASK@PARENT` also gathers attention to the same word in another model, PARENT.
 """
 
 import json
@@ -21,12 +21,20 @@ from headtypes.core.table_files import head_name
 HERE = Path(__file__).parent
 
 
+def write(rows: pd.DataFrame, file: str) -> None:
+    """Write rows below those of other runs that the file has."""
+    earlier = pd.read_csv(HERE / file) if (HERE / file).exists() else pd.DataFrame(columns=["run"])
+    earlier = earlier[~earlier["run"].isin(rows["run"])]
+    pd.concat([earlier, rows.dropna(axis=1, how="all").round(4)]).to_csv(HERE / file, index=False)
+
+
 def same_word(file: Path, place: str) -> np.ndarray | None:
     """Return what each head gives to the same word, in percent, [head]; None where it was not read."""
     return 100 * read_arrays(file, SameWord).mean(place).ravel() if file.exists() else None
 
 
 runs, heads, labels, records = [], [], [], {}
+earlier = pd.read_csv(HERE / "heads.csv") if (HERE / "heads.csv").exists() else None
 for argument in sys.argv[1:]:
     name, _, where = argument.partition("=")
     where, _, parent = where.partition("@")
@@ -65,11 +73,13 @@ for argument in sys.argv[1:]:
     if ranked["same_other"].notna().any():
         numbers["most_same_word"] = ", ".join(ranked.sort_values("same_other", ascending=False)["name"][:5])
         numbers["same_word_correlation"] = ranked["cost"].corr(ranked["same_other"])
-    if heads and len(heads[0]) == len(of_heads):
-        # With the costs of the first run, and without its two costliest heads.
-        first, others = heads[0]["cost"], heads[0]["cost"].nsmallest(len(of_heads) - 2).index
-        numbers["correlation_with_first"] = first.corr(of_heads["cost"])
-        numbers["correlation_of_others"] = first[others].corr(of_heads["cost"][others])
+    earlier = of_heads if earlier is None else earlier
+    first = earlier[earlier["run"] == earlier["run"].iloc[0]].reset_index(drop=True)
+    if name != first["run"][0] and first["name"].tolist() == of_heads["name"].tolist():
+        # All heads, and all but the two that cost most in the first run.
+        others = first["cost"].nsmallest(len(of_heads) - 2).index
+        numbers["correlation_with_first"] = first["cost"].corr(of_heads["cost"])
+        numbers["correlation_of_others"] = first["cost"][others].corr(of_heads["cost"][others])
     runs.append(numbers)
     kept = ["run", "name", "type", "doubtful", "away", "cost", "standard_error", "low", "high", "p_holm", "matters"]
     heads.append(
@@ -78,8 +88,9 @@ for argument in sys.argv[1:]:
     labels.append(pd.read_csv(company / f"{task}.labels.csv").assign(run=name))
     records[name] = fit["provenance"]
 
-pd.DataFrame(runs).round(4).to_csv(HERE / "runs.csv", index=False)
-pd.concat(heads).dropna(axis=1, how="all").round(4).to_csv(HERE / "heads.csv", index=False)
 order = ["run", "family", "label", "heads", "statistic", "p", "p_beyond"]
-pd.concat(labels)[order].round(4).to_csv(HERE / "labels.csv", index=False)
-(HERE / "records.json").write_text(json.dumps(records, indent=1) + "\n")
+write(pd.DataFrame(runs), "runs.csv")
+write(pd.concat(heads), "heads.csv")
+write(pd.concat(labels)[order], "labels.csv")
+known = json.loads((HERE / "records.json").read_text()) if (HERE / "records.json").exists() else {}
+(HERE / "records.json").write_text(json.dumps(known | records, indent=1) + "\n")
