@@ -293,6 +293,17 @@ def compared_with(name):
     return expand(rules.compare_with_paper.output, paper=name) if PAPERS[name].inputs(plan) else []
 
 
+def inputs_of_analysis(wildcards):
+    """Return {name: path} of the files that a user's analysis reads: results, and files of the user's."""
+    read, own = plan.inputs_of_analysis(wildcards.analysis), plan.files.of_analysis(wildcards.analysis)
+    return {name: of_user([path])[0] if name in own else path.format(**wildcards) for name, path in read.items()}
+
+
+def log_of(rule_name, pattern):
+    """Return the path of a rule's log, in a folder for each of the wildcards of `pattern`."""
+    return f"{Path('logs', rule_name, *re.findall(r'{[a-z_]+}', pattern))}.log"
+
+
 wildcard_constraints:
     # The base of a fine-tuned model, and the task it learns, need not be selected.
     model=any_of(plan.config.models),

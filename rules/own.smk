@@ -1,12 +1,6 @@
 # Analyses of a user's own, each a file that the config names: a pass of the model for each, and a figure.
 
 
-def inputs_of_analysis(wildcards):
-    """Return {name: path} of the files that a user's analysis reads: results, and files of the user's."""
-    read, own = plan.inputs_of_analysis(wildcards.analysis), plan.files.of_analysis(wildcards.analysis)
-    return {name: of_user([path])[0] if name in own else path.format(**wildcards) for name, path in read.items()}
-
-
 rule read_analysis:
     input:
         **inputs_by_key(own.read_analysis, own=inputs_of_analysis),
