@@ -28,10 +28,9 @@ from headtypes.data.encoding import Encoded
 
 
 def encode_words(tokenizer, words: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Return (input_ids, word_of): the token ids of some words as one input, and for each token the index of its word.
+    """Return (input_ids, word_of): words as one input with special tokens, and for each token the index of its word.
 
-    The special tokens that the tokenizer adds to a text are among the tokens, with index -1. A word for which the
-    tokenizer has no subword has no token.
+    word_of: counted from 0; -1 for special tokens. A word for which the tokenizer has no subword has no token.
     """
     # Each word on its own, as text: some tokenizers refuse words that are already split.
     text, *alone = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in ("a b", "a", "b"))
@@ -54,8 +53,8 @@ def special_tokens(tokenizer) -> tuple[list[int], list[int]]:
 class EncodedWords(NamedTuple):
     """The sentences that a model can read, encoded, in the order given.
 
-    kept: [sentence] the index of each readable sentence among all sentences. encoded: their tokens.
-    word_of_token: for each sentence, the index of each token's word; -1 for special tokens.
+    kept: [sentence] the index of each readable sentence among all sentences. encoded: tokens of the readable sentences.
+    word_of_token: for each readable sentence, the index of each token's word, from 0; -1 for special tokens.
     left_out: {reason: number of sentences that were left out for this reason}.
     """
 
@@ -104,7 +103,7 @@ class WordRows:
     """Some rows of the attention between words, in one layer and one sample of a batch.
 
     A row or column is for a word, or for the special tokens before or behind all words.
-    layer, sample: index of the layer, and of the sample in the batch, from 0. start: the index of the first row.
+    layer, sample: index of the layer, and of the sample in the batch, from 0. start: index of the first of these rows.
     attention: [head, row, index]; a row sums to one, or to less if some attention goes to no token.
     mask: [row, index] whether the model lets a subword of the row's word look at a subword of the column's word; None
         if the model lets all look at all.
@@ -135,9 +134,9 @@ def indices_of(word_of_token: Sequence[int]) -> np.ndarray:
 class _Sample:
     """The two matrices that turn a sample's attention between tokens into its attention between words.
 
-    index: [token] the row of each token's word (`indices_of`). to_word: [token, index] 1 if the token belongs to the
-        index, else 0. from_word: [index, token] the weight of a token in the row of its word: 1 / n_v for the n_v
-        subwords of word v.
+    index: [token] the row of each token's word in the attention between words. to_word: [token, index] 1 at the index
+        of the token's word, else 0. from_word: [index, token] the weight of a token in the row of its word: 1 / n_v for
+        the n_v subwords of word v.
     """
 
     def __init__(self, word_of_token: Sequence[int], device: torch.device):

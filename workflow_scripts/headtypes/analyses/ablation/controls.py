@@ -17,11 +17,11 @@ from headtypes.data.tasks import METRICS, Metric, metrics_in, sizes_in, tested_m
 
 
 class DropsOfDraws(NamedTuple):
-    """Drops of one score under a condition, and under the same operations on random heads.
+    """Drops of one score from the baseline: under a condition, and under the same operations on random heads.
 
-    metric: the name of the score in `METRICS`. own, low, high: the condition's drop, with its interval over questions.
-    draws: [draw] the drop under each draw of random heads. overlap: the share of the condition's heads that a draw
-        changes in the same way, mean over draws.
+    metric: the name of the score. draws: [draw] the drop under each draw of random heads, in points or nats per token.
+    own, low, high: the condition's drop, with its interval over questions. overlap: the share, 0 to 1, of the
+        condition's heads that a draw changes in the same way, mean over draws.
     """
 
     metric: str
@@ -33,9 +33,10 @@ class DropsOfDraws(NamedTuple):
 
 
 def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:
-    """Return drops from the baseline (`tasks.Metric`) of a condition and of its controls, on the controls' questions.
+    """Return a condition's drops from the baseline, and those of its controls, on the controls' questions.
 
-    Controls are the same operations on as many random heads of each layer, drawn several times.
+    Controls are the same operations on as many random heads of each layer, drawn several times. Drops are in points or
+    nats per token, positive if worse.
     controls: a table with the scores of each draw and question (`evaluation.evaluate_controls`).
     scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
 
@@ -61,11 +62,13 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
 def lost_answers(
     controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame
 ) -> tuple[list[Metric], np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return (metrics, lost, own_lost, sizes): losses of a condition and its controls on the controls' questions.
+    """Return (metrics, lost, own_lost, sizes): what a condition, and random heads in its place, cost on each question.
 
-    Arguments are those of `control_drops`. lost: [metric, draw, question] the loss under random heads, positive if
-    worse. own_lost: [metric, question] the loss under the condition. sizes: [question] number of tokens over which a
-    score is a sum; None if every question counts once.
+    controls: a table with the scores of each draw of random heads and question. scores, baseline: tables with the
+        scores of each question under the condition and the baseline, of at least the questions of `controls`.
+    lost: [metric, draw, question] how much worse than the baseline's the score with random heads is. own_lost: [metric,
+    question] the same under the condition. sizes: [question] number of tokens over which a score is a sum; None if
+    every question counts once.
     """
     controls = controls.sort_values(["draw", "id"])
     draws, asked = controls["draw"].nunique(), controls["id"].unique()
@@ -84,10 +87,10 @@ def read_scored(controls: StrPath, scores: StrPath, baseline: StrPath) -> tuple[
 
 
 def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath) -> DropsOfDraws:
-    """Return the drops, in the score by which the task is tested, of a condition and of its controls (random heads).
+    """Return the drops of a condition and of its controls (random heads), in the task's main score, such as F1.
 
-    The files have the scores of each draw of random heads and question, and of each question under the condition and
-    under the baseline.
+    controls, scores, baseline: files with the scores of each draw of random heads and question, and of each question
+        under the condition and under the baseline.
     """
     controls, *own = read_scored(controls, scores, baseline)
     metrics, lost, own_lost, sizes = lost_answers(controls, *own)

@@ -34,7 +34,7 @@ class Settings:
     """The settings by which a task is evaluated under any condition.
 
     kind: the kind of the task, one that models answer. batch_tokens: tokens of a batch, with padding.
-    reading: {field of `operations.Reading`: value}.
+    reading: {field of `operations.Reading`: value}, what the paper leaves open; None for the default.
     max_answer_length: tokens of the longest answer, for kinds of tasks with spans as answers.
     max_seq_length: tokens of a full window, if padding counts (`Reading.uniform_over_padding`).
     """
@@ -54,9 +54,9 @@ class Settings:
 class Asked(NamedTuple):
     """A task's rows (questions, pairs or documents), their windows, and the model that answers.
 
-    windows: the rows as cut for this model (`Kind.cut_windows`). partition: the types of the model's heads.
-    record: the model, which needs the task's head. head_outputs: mean outputs of heads, [layer, head, channel], for the
-        operations that need them.
+    windows: the rows as cut for this model. partition: the types of the model's heads. record: the model, with a model
+        head for the task. head_outputs: mean outputs of heads, [layer, head, channel], for the operations that need
+        them.
     """
 
     rows: list
@@ -67,11 +67,11 @@ class Asked(NamedTuple):
 
 
 def evaluate_condition(asked: Asked, *, condition: str, operations: dict[str, str], **settings) -> Scored:
-    """Return a model's answers to a task while heads are ablated, and the scores of the answers.
+    """Return (answers, scores): a model's answers to a task while heads are ablated, and the scores of the answers.
 
-    condition: its name, for messages. operations: {type or head: operation}. settings: fields of `Settings`.
-    Returns {id: answer text or predicted label}, and a table with a row of scores for each question, pair or document,
-    both as `Kind.score_answers` gives them.
+    asked: the task and the model. condition: its name, for messages. operations: {type or head: operation}. settings:
+        fields of `Settings`, such as kind and precision.
+    answers: {id: answer text or predicted label}. scores: a table with a row for each question, pair or document.
     """
     rows, windows, partition, record, head_outputs = asked
     by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
@@ -84,8 +84,8 @@ class Evaluator:
     """A model, loaded once, that answers a task's questions, pairs or documents under any operations on its heads.
 
     rows, windows: questions, pairs or documents, and their windows. head_outputs: mean outputs of heads, [layer, head,
-        channel], for the operations that need them. gold: whether the scores also have the loss of the right answer
-        (`answering.GOLD_LOSS`).
+        channel], for the operations that need them. gold: whether scores also have the cross entropy of the right
+        answer.
     Raises `InputError` if the model cannot answer the rows, or takes no input as long as a window that is padded in
     full.
     """
@@ -116,7 +116,7 @@ class Evaluator:
         self._answers = Answers(settings.kind, windows, targets, **depends_on)
 
     def evaluate(self, sets: Sequence[np.ndarray], what: str) -> list[Scored]:
-        """Return (answers, scores) of the task under each of several sets of operations on heads.
+        """Return the pair (answers, scores) of the task under each of several sets of operations on heads.
 
         sets: for each set the operation on each head, [layer, head] object; equal sets are evaluated once. what: a name
             of the work, for the progress.
@@ -181,7 +181,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 @dataclass(frozen=True)
 class HeadOutputs:
-    """The content of a file with the mean output of each head, as `measure_head_outputs` returns it."""
+    """The content of a file with each head's output, averaged over tokens: [layer, head, channel]."""
 
     head_output: Float32[np.ndarray, "layer head channel"]
 
@@ -238,7 +238,7 @@ def run_head_outputs(inputs: Any, spec: dict, outputs: Any, provenance: dict) ->
 
 
 def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
-    """Return the share of a condition's heads that a draw of heads changes in the same way; both [layer, head]."""
+    """Return the share of a condition's heads that have the same operation in a draw; both are [layer, head]."""
     return float((drawn == operations)[operations != "keep"].mean())
 
 
@@ -254,10 +254,12 @@ def evaluate_controls(
 ) -> pd.DataFrame:
     """Return a model's scores while random heads of each layer are ablated, as many as in a condition and alike.
 
-    Arguments are those of `evaluate_condition`, and draws: how many times heads are drawn; more draws do not change the
-    first ones. questions: how many of the rows are drawn at random, or "all". seed: of the draws of heads and of rows.
-    The table has a row for each draw and question, with the columns draw (from 0), the columns of a condition's own
-    scores, and overlap, the share of the condition's heads that the draw changes in the same way.
+    asked: the task and the model. condition: its name, for messages. operations: the condition's, {type or head:
+        operation}. draws: how many times heads are drawn; more draws do not change the first ones. questions: how many
+        of the rows are drawn at random, or "all". seed: of the draws of heads and of rows. settings: fields of
+        `Settings`.
+    The table has a row for each draw and question, with the columns draw (from 0), id, the scores, such as f1, and
+    overlap, the share of the condition's heads that the draw changes in the same way.
     """
     rows, windows, partition, record, head_outputs = asked
     by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")

@@ -33,7 +33,7 @@ def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
 
 
 class Scored:
-    """One score of a model under several conditions, summed over the same units: articles, or single questions."""
+    """One score of a model under several conditions, kept by unit: each article, or each question."""
 
     def __init__(self, scores: Mapping[str, pd.DataFrame], metric: str, *, by_article: bool = True) -> None:
         """Sum one score of each unit (an article or a question) under each condition.
@@ -58,12 +58,12 @@ class Scored:
         self._own = values.groupby(unit).sum().div(self._sizes, axis=0)
 
     def sum(self, weights: Mapping[str, float], baseline: str | None = None) -> Measured:
-        """Return the weighted sum of the conditions' mean scores, with its interval.
+        """Return the sum of the conditions' mean scores, each times its weight, with an interval over units.
 
         weights: {condition: weight}. baseline: the baseline's name, or None.
-        The interval counts only units that differ in the quantity compared. A sum with the baseline is therefore
-        divided into drops from the baseline, and the rest of the baseline's weight. If all drops differ, but hardly any
-        scores under one condition, since nearly all answers are lost, the sum has a part for each condition.
+        The interval counts only units in which what is summed differs. A sum with the baseline is therefore divided
+        into drops from the baseline, and the baseline's score times the sum of all weights. If all drops differ, but
+        hardly any scores under one condition, since nearly all answers are lost, the sum has a part for each condition.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())
@@ -84,14 +84,14 @@ class Scored:
 
 
 def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None) -> pd.DataFrame:
-    """Return each condition's mean scores and their drops from the baseline (`tasks.Metric`), with intervals.
+    """Return each condition's mean scores and their drops from the baseline, with intervals; a row for each condition.
 
     scores: {condition: a table with a row of scores for each question}. baseline: the name of the baseline, or None.
 
     The columns are condition and, for each metric:
       {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
       {metric}_low_by_article, {metric}_high_by_article: the mean's interval over articles;
-      drop_{metric}: the loss from the baseline, in points, with intervals under the same four endings.
+      drop_{metric}: how much worse than the baseline the mean is, with intervals under the same four endings.
     What is not known is NaN. The F1 of sentence pairs has no columns, since it is no mean over pairs.
     """
     first = next(iter(scores.values()))

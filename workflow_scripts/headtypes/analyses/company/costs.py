@@ -51,12 +51,12 @@ class Fit(NamedTuple):
 
 
 def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
-    """Return one effect of each head, fitted to the losses of sets (heads that are left out together).
+    """Return the fit of one effect of each head to the losses of sets (heads that are left out together).
 
     away: [set, head] bool, heads that a set lacks. lost: [set] how much worse the model is without the set's heads.
     If every set lacks heads of a layer, the effects of the layer sum to zero, and an effect is how much more a head
-    costs than the layer's heads do on average. Ridge is used if there are few sets. Raises `InputError` if all sets
-    lose the same.
+    costs than the layer's heads do on average. Ridge is used for fewer than three sets per head. Raises `InputError` if
+    all sets lose the same.
     """
     if np.ptp(lost) < 1e-12:
         raise InputError("All sets of heads lose the same, so that no head costs more than another.")
@@ -111,10 +111,14 @@ def set_means(company: Company, metric: str) -> np.ndarray:
 def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
     """Return (table, fit): the cost of each head, and how far costs explain the losses of sets of heads.
 
-    table: a row for each head, layer by layer, with the columns of `results/company/{model}/{task}.csv` that are about
-        costs (docs/lookup/outputs.md): in nats of the loss and, for other metrics, in points.
-    fit: the dictionary of `results/company/{model}/{task}.json`: the numbers of sets and units (questions), the mean
-        number of heads `away`, and how far costs add up. seed: of the permutations of `largest_pair`.
+    table: a row for each head, with the columns layer, head, away (the number of sets that lack it), cost in nats,
+        standard_error over sets, low and high (its interval over questions or articles), p over sets, p_holm (corrected
+        for all heads), and for each score cost_{metric} and cost_{metric}_error in points.
+    fit: sets and units (questions), their numbers; away, how many heads a set lacks on average; penalty, of ridge;
+        half, how many heads explain half of what costs explain; pair, by `largest_pair`; and, each {metric: number},
+        whole (the score with all heads), set_cost (mean loss of a set), r2 (adjusted), held_out (R2 of sets that are
+        not fitted) and halves (correlation of the costs of one half of the sets with those of the other). seed: of
+        permutations.
     """
     sets, *shape = company.away.shape
     away = company.away.reshape(sets, -1).astype(float)
@@ -173,11 +177,12 @@ def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
 def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> dict:
     """Return the two heads whose common absence costs most, in standard errors, beyond the sum of their costs.
 
-    Pairs are compared of the 24 heads whose costs differ most from 0, in standard errors, if at least three sets lack
-    both heads. The keys are heads (two indices), sets (number that lack both), effect (cost beyond the sum of both
-    costs, in nats), standard_error, and p. p is the probability that chance gives any of the compared pairs an effect
-    as large. For p, the part of the losses that costs do not explain is permuted over sets (Freedman and Lane 1983).
-    Without a pair that can be tested, heads is empty, sets is 0, and the rest is None.
+    away: [set, head] heads that a set lacks. lost: [set] losses in nats. fit: costs by these. seed: of permutations.
+    Only the 24 heads whose costs differ most from 0, in standard errors, are paired, if at least three sets lack both.
+    The keys are heads (two indices), sets (number that lack both), effect (cost beyond the sum of both costs, in nats),
+    standard_error, and p. p is the probability that chance gives any of the compared pairs an effect as large. For p,
+    the part of the losses that costs do not explain is permuted over sets (Freedman and Lane 1983). Without a pair that
+    can be tested, heads is empty, sets is 0, and the rest is None.
     """
     some = np.sort(np.argsort(-np.abs(fit.effects / fit.errors), kind="stable")[:_PAIRED])
     one, other = (some[index] for index in np.triu_indices(len(some), 1))
@@ -209,8 +214,8 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
 def costly_heads(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of heads that surely cost more than other heads of their layer, the costliest first.
 
-    table: the table of `head_costs`. A head's cost is sure if its p over sets, corrected for all heads, is at most
-        0.05, and if its interval over questions is above 0.
+    table: a row for each head (`head_costs`). A head's cost is sure if its p over sets, corrected for all heads, is at
+        most 0.05, and if its interval over questions is above 0.
     """
     costly = table[(table["p_holm"] <= ALPHA) & (table["low"] > 0)]
     return costly.sort_values("cost", ascending=False)
@@ -224,9 +229,9 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
     """Return a table that compares labels of heads, such as types, and numbers of heads with the costs; a row for each.
 
     costs: [layer, head]. families: {family: {label: [layer, head]}}, of booleans (heads that have the label) or numbers
-        (NaN for none). The columns are family, label, heads (number of heads with the label or a number), statistic
-        (for a label, how much more its heads cost than all heads of their layer, on average; for a number, the rank
-        correlation with costs within layers) and p.
+        (NaN for none). seed: of the permutations. The columns are family, label, heads (number of heads with the label
+        or a number), statistic (for a label, how much more its heads cost than all heads of their layer, on average;
+        for a number, the rank correlation with costs within layers) and p.
     p: two-sided, for all labels of a family at once (Westfall and Young 1993): the share of permutations of heads
         within layers in which the family's largest statistic, in standard deviations under permutation, is at least the
         given one.

@@ -32,11 +32,11 @@ def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | Non
     """Return random sets of heads, which are left out together: [set, layer, head] bool.
 
     layers, heads: layers of the model, and heads of a layer. seed: of the draw; more sets do not change the first sets.
-    sets: how many; None for as many as put each head in 13 sets, and at least 150.
-    per_layer: heads of a layer in a set; None for one in twelve.
+    sets: how many; None for as many as put each head in 13 sets, and at least 150. per_layer: how many heads of a layer
+        a set has; None for one in twelve.
 
-    In models of more than twelve layers, a set has heads of a third of the layers. In each round of sets a layer's
-    heads are dealt in random order, so that all heads are in equally many sets.
+    In models of more than twelve layers, a set has heads of a third of the layers. Each layer's heads are dealt to sets
+    in random order, again and again, so that all heads are in equally many sets.
     Raises `InputError` if a layer has fewer heads than `per_layer`, or if some head would be in no set.
     """
     per_layer = per_layer or max(1, round(heads / _ONE_IN))
@@ -97,10 +97,9 @@ def evaluate_company(
     """Yield a model's scores while the heads of each set are ablated: after every few sets, all scores so far.
 
     rows, windows: questions, pairs or documents, and their windows. head_outputs: mean outputs of heads, [layer, head,
-        channel], for the operations that need them.
-    sets, per_layer: as in `draw_sets`. operation: what is done to the heads of a set, such as `zero`. questions: how
-        many of the rows are drawn at random, or "all". seed: of sets and questions. settings: fields of
-        `ablation.evaluation.Settings`.
+        channel], for the operations that need them. sets: how many sets are drawn. per_layer: heads of a layer in a
+        set. operation: what is done to the heads of a set, such as `zero`. questions: how many of the rows are drawn at
+        random, or "all". seed: of sets and questions. settings: fields of `ablation.evaluation.Settings`.
     made: JSON that identifies settings, code and input files. earlier: scores of an earlier run; they are used again if
         their `made` is the same.
     """

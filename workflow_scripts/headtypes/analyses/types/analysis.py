@@ -116,7 +116,7 @@ def types_in_file(file: str) -> set[str]:
     """Return the types that a user's CSV file names in its column `type`.
 
     Raises `InputError` if the file cannot be read or names no type, or if a name has other characters than letters,
-    digits, _ and -, or stands for one head or for all heads.
+    digits, _ and -, or is `all` (heads of every type) or a head such as `3-7`.
     """
     try:
         text = text_of(file)

@@ -46,8 +46,8 @@ class Naming:
 
     names, doubts: for each cluster its name, and a sentence on why the name is doubtful, empty if the name is certain.
     groups, errors: shares of attention (near, special, far) of the clusters' centroids, with standard errors over
-        heads.
-    margin: the score of the chosen assignment of names less the score of the second-best assignment; None unless k = 4.
+        heads. margin: how well the names fit the centroids (total score of `name_types`) less how well the second-best
+        assignment of names fits; None unless k = 4.
     """
 
     names: tuple[str, ...]
@@ -66,15 +66,15 @@ class Naming:
 
 
 def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) -> Naming:
-    """Return names of clusters, which are in order of special attention, by their unscaled centroids' attention.
+    """Return the names of clusters by the attention of their centroids; clusters come in rising order of `special`.
 
     For k = 4 the names are those of Guan et al. 2020, section 4, which gives no rule for them. The names are assigned
     one-to-one, with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far, special),
     vertical special - far. For any other k the names are `type-1`, `type-2`, ...
 
     A name is doubtful if another name has a higher score for the centroid, or if the centroid of diagonal, dense or
-    vertical does not have the largest near, far or special, respectively. A name is also doubtful if its lead in one of
-    these numbers, or over the second-best assignment, is no larger than the lead's uncertainty: how much halves of the
+    vertical does not have the largest near, far or special, respectively. A name is also doubtful if its lead in score
+    or share, or over the second-best assignment, is no larger than the lead's uncertainty: how much halves of the
     samples change the lead and, for the largest near, far or special, two standard errors over heads.
 
     groups, errors: shares of attention (near, special, far) of the centroids, and their standard errors over heads.
@@ -118,10 +118,10 @@ def _name_scores(groups: Groups) -> np.ndarray:
 def _leads(groups: Groups, chosen: np.ndarray) -> np.ndarray:
     """Return how far each cluster's name is ahead of three rivals, [3, cluster], in shares of attention.
 
-    Row 0: the total score of the chosen assignment of names to clusters, less the largest total of an assignment that
-    gives this cluster another name. Row 1: the score of the chosen name for this cluster, less the largest score of
-    another name. Row 2: if the name belongs to the cluster with the largest near, special or far, this share less the
-    largest of other clusters; else 1.
+    A score says how well a name fits a centroid, such as near for `diagonal`. Row 0: the total score of the chosen
+    assignment of names to clusters, less the largest total of an assignment that gives this cluster another name. Row
+    1: the score of the chosen name for this cluster, less the largest score of another name. Row 2: if the name belongs
+    to the cluster with the largest near, special or far, this share less the largest of other clusters; else 1.
     groups: shares of attention of the centroids. chosen: [cluster] the index in `TYPES` of each cluster's name.
     """
     scores, clusters = _name_scores(groups), np.arange(len(chosen))
@@ -233,9 +233,10 @@ def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
 def _fit(
     points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int
 ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """Return (labels, predict): the cluster of each point, [point] int, and a function from points to clusters.
+    """Return (labels, predict): the cluster of each point, [point] int, and a function from further points to clusters.
 
-    points: [point, column]. Arguments are those of `cluster_heads`. A cluster may be left without a point.
+    points: [point, column]. method: such as `kmeans`. scale: whether columns are brought to zero mean and unit
+        variance. restarts: initialisations of which the best is kept. A cluster may be left without a point.
     """
     points = points.astype(float)
     distinct = len(np.unique(points, axis=0))
@@ -326,18 +327,18 @@ def compare_numbers(
 ) -> tuple[pd.DataFrame, dict[str, float]]:
     """Return (table, rands): criteria of 2 to 8 clusters of heads, and how far mixtures agree with k-means.
 
-    features_by_sample: [sample, head, column] distance features. k: number of clusters of the mixtures.
-    scale: whether features are scaled to zero mean and unit variance; silhouettes are then those of the scaled
-        features.
-    restarts: of k-means on all heads; other methods have a fifth, and fits to halves a half (k-means) or a 25th.
-    models: clusterings of each kind of half, at least 2. seed: every draw and fit has a seed derived from this one.
+    features_by_sample: [sample, head, column] distance features. k: number of clusters of the mixtures. scale: whether
+        features (and then silhouettes) are scaled to zero mean and unit variance.
+    restarts: initialisations of k-means on all heads; other methods have a fifth of them, and fits to halves have a
+        half (k-means) or a 25th (others). models: how many random halves of heads, how many of samples and how many of
+        pairs (a head on a sample) are clustered, at least 2. seed: every draw and fit has a seed derived from this one.
 
-    table: a row for each number of clusters `k` up to 8 that is below the number of different heads, with the columns
-        `COLUMNS`. smallest: the number of heads in the smallest cluster. silhouette: the mean over heads. chance: the
-        percentage of heads to which two models would give the same cluster if each gave every head a random cluster,
-        with the clusters' sizes as probabilities. All further columns are values of `measure_stability`, NaN if the
-        method cannot divide halves into k clusters; those of pairs, which take long, are measured for k-means with 3
-        and 5 clusters alone.
+    table: a row for each number of clusters `k` from 2 to 8 that is below the number of different heads. smallest: the
+        number of heads in the smallest cluster. silhouette: the mean over heads. chance: the percentage of heads to
+        which two models would give the same cluster if each gave every head a random cluster, with the clusters' sizes
+        as probabilities. {heads, samples, pairs}_{all_agree, pairwise}: the percentage of heads (or of pairs) to which
+        all, or two, clusterings of halves give the same cluster; NaN if the method cannot divide halves into k
+        clusters. Halves of pairs, which take long, are clustered by k-means with 3 and 5 clusters alone.
     rands: {covariance of the mixture: adjusted Rand index (Hubert and Arabie 1985; 1 for the same clusters, about 0 for
         unrelated ones) of k clusters by k-means and by a Gaussian mixture}. Empty for methods other than k-means and
         mixtures.
@@ -385,7 +386,7 @@ def compare_numbers(
 def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
     """Return {criterion: number of clusters that the criterion chooses}; None if all values of a criterion are missing.
 
-    table: criteria by number of clusters, as `compare_numbers` returns it.
+    table: the table of `compare_numbers`, a row for each number of clusters.
     The criterion silhouette chooses the largest silhouette. The criteria heads and samples choose the largest kappa
     over halves of heads and of samples: pairwise agreement corrected for chance (Cohen 1960), since uncorrected
     agreement rises as clusters get fewer. Among equal values the largest number of clusters is chosen.
@@ -420,7 +421,8 @@ def measure_stability(
     pairs: whether halves of the pairs of a head and a sample are clustered too, which takes far longer.
     settings: `scale` (whether features are scaled) and `restarts` (of each fit), as in `cluster_heads`.
 
-    The keys are models, profiles (see `cluster_halves`), heads, samples and pairs: values of `agreement`, in percent.
+    The keys are models; profiles, for each half of the samples {"near", "special", "far": each cluster's share of
+    attention}; and heads, samples and pairs, each {"all_agree", "pairwise", "by_head"} in percent, by `agreement`.
     Models of `heads` are fitted on half of the heads, models of `samples` on the head features of half of the samples;
     both predict all heads from the features of all samples. Models of `pairs` are fitted on half of the pairs and
     predict all pairs; `pairs` is None if not asked for, and for methods other than k-means and Gaussian mixtures.
@@ -451,7 +453,7 @@ def measure_stability(
 def _by_halves(
     points: np.ndarray, labels: np.ndarray, kind: str, models: int, seed: int, **settings: Any
 ) -> np.ndarray:
-    """Return the cluster of each point, [model, point] int, by models fitted to random halves of the points."""
+    """Return each point's cluster, [model, point] int, by models fitted to random halves; numbered as in `labels`."""
     halves = enumerate(_draw_halves(len(points), models, seed, kind))
     return np.stack(
         [
@@ -513,11 +515,12 @@ def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarra
 
 
 def agreement(predicted: np.ndarray, labels: np.ndarray) -> dict:
-    """Return how far several clusterings of heads agree, in percent, with the keys all_agree, pairwise and by_head.
+    """Return how far several clusterings of heads agree: percentages under the keys all_agree, pairwise and by_head.
 
     predicted: [model, head] the cluster that each model gives each head. labels: [head] the clusters of the full fit.
-    all_agree: heads to which all models give the same cluster. pairwise: heads to which two models give the same
-        cluster, mean over pairs of models. by_head: for each head, the models that give it the cluster of the full fit.
+    all_agree: of heads, those to which all models give the same cluster. pairwise: of heads, those to which two models
+        do, mean over pairs of models. by_head: for each head, of models, those that give it its cluster of the full
+        fit.
     """
     pairs = [(one == other).mean() for one, other in combinations(predicted, 2)]
     return {
@@ -551,10 +554,11 @@ def _weighted_means(features_by_sample: np.ndarray, weights: np.ndarray) -> np.n
 
 
 def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Return the partition that a user's CSV file gives; raises `InputError` as `read_types` does.
+    """Return the partition that a user's CSV file with the columns layer, head and type gives.
 
-    features: [layer * head, column] distance features; the partition has their silhouettes, unscaled.
-    shape: (layers, heads of a layer). Clusters are numbered in the order of `order_types`, and no name is doubtful.
+    features: [layer * head, column] distance features, of which the partition has unscaled silhouettes. shape: (layers,
+        heads of a layer). Clusters are numbered in the order of `order_types`, and no name is doubtful. Raises
+        `InputError` if the file cannot be read or does not have every head once.
     """
     types = read_types(csv_path, shape).reshape(-1)
     order = order_types(types)
@@ -604,7 +608,7 @@ def most_together(together: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def matched_clusters(partition: Partition, parent_partition: Partition) -> np.ndarray:
-    """Return which heads keep their cluster of the parent model, [layer, head] bool, by `match_clusters`."""
+    """Return which heads keep their cluster of the parent model, [layer, head] bool, if as many as can keep it."""
     match = match_clusters(partition, parent_partition)
     partner = [match.get(name) for name in partition.type_of.reshape(-1)]
     return np.array(partner, dtype=object).reshape(partition.shape) == parent_partition.type_of

@@ -24,10 +24,11 @@ _RING = {"marker": "o", "ms": 7, "mfc": "none", "mec": "0.25", "mew": 0.8, "ls":
 def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partition) -> Figure:
     """Draw criteria by number of clusters, all heads along a line, and a tile for each head; return the figure.
 
-    stability: the content of a partition's file of stability. numbers: criteria by number of clusters.
+    stability: the content of a partition's JSON file of stability. numbers: the table of `clustering.compare_numbers`.
     A ring marks the number of clusters that a criterion (silhouette, stability) chooses, a dotted line the number of
-    types of the partition. The line of heads is the one of `gaps.head_gaps`. A tile has the colour of the head's type;
-    the fewer clusterings of halves give the head this type, the paler is the tile.
+    types of the partition. The line of heads leads through the centres of two clusters. Tiles, in a panel for halves of
+    heads and one for halves of samples, have the colour of the head's type; the fewer clusterings of halves give the
+    head this type, the paler is the tile.
     """
     layers, heads = partition.shape
     labels = type_labels(partition)

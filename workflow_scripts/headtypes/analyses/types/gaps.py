@@ -24,13 +24,13 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 
     A dip is the largest distance between a distribution and the nearest one with a single peak, in percent.
     features: [head, column] shares that are not negative. A head's point is the logarithms of its shares, less their
-        mean; a share of 0 counts as half of the smallest positive share. seed: of the two clusters.
+        mean; a share of 0 counts as half of the smallest positive share. seed: of the k-means with two clusters.
     Returns None for fewer than 20 different heads, else a dictionary with the keys:
-      line: the dip of the heads along the line between the centres of two clusters.
+      line: the dip of the heads along the line between the centres of two clusters by k-means.
       position: [head] the place of each head on this line.
       paths: for each head, the dip of the lengths of the shortest paths, over edges between near heads, from the head
-        to all heads; the lower quartile over heads. Heads on an arc have one peak along the arc, but two along any
-        line.
+          to all heads; the lower quartile over heads. Heads on an arc have one peak along the arc, but two along any
+          line.
     """
     if len(np.unique(features, axis=0)) < FEWEST_HEADS:
         return None

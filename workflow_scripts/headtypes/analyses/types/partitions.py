@@ -29,10 +29,9 @@ _read_table = table_reader(_OTHERWISE, _KINDS)
 class Partition:
     """A division of all heads of a model into types.
 
-    table: one row for each head, by layer and head (both from 0), with the columns `COLUMNS`: the number of the head's
-        cluster and the name of its type; its silhouette, NaN if the partition has one type; near, special and far,
-        shares of the head's attention; and doubtful, whether the name of its type is doubtful
-        (`clustering.name_types`).
+    table: one row for each head, sorted by layer and head (both from 0), with the columns layer and head; cluster and
+        type, the number of the head's cluster and the name of its type; silhouette, NaN if the partition has one type;
+        near, special and far, shares of its attention; and doubtful, whether the name of the type is uncertain.
     """
 
     table: pd.DataFrame

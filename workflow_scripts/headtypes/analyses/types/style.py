@@ -32,7 +32,7 @@ class TypeStyle:
 def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
     """Return {type: its style}, in the order of `order_types`.
 
-    The types of Guan et al. (2020) and `type-1`, `type-2`, ... look the same in every figure; others go by position.
+    The types of Guan et al. (2020) and `type-1`, `type-2`, ... look the same in every figure; others by their place.
     """
     styles = {}
     for index, name in enumerate(order_types(types)):
@@ -67,7 +67,7 @@ def scatter_types(axes: Axes, places: pd.DataFrame, partition: Partition, size: 
 
 
 def scatter_heads(axes: Axes, heads: pd.DataFrame, colour, marker: str, label: str, size: float) -> None:
-    """Draw marks of one colour and shape for heads on `axes`, with their number in the legend; none for no heads.
+    """Draw marks of one colour and shape for heads, if there are any, on `axes`, with their number in the legend.
 
     heads: a table with the columns x and y. label: the name in the legend. size: the area of a mark, in square points.
     """
@@ -77,9 +77,9 @@ def scatter_heads(axes: Axes, heads: pd.DataFrame, colour, marker: str, label: s
 
 
 def frame_projection(axes: Axes, places: pd.DataFrame) -> float:
-    """Frame all places on `axes` in a square without scales, and return half of the square's side.
+    """Set the limits of `axes` to a square around all places, hide ticks, and return half of the square's side.
 
-    places: a table with the columns x and y.
+    places: a table with the columns x and y, in whose unit the side is.
     """
     x, y = ((places[name].min() + places[name].max()) / 2 for name in ("x", "y"))
     half = 0.56 * max(np.ptp(places["x"]), np.ptp(places["y"]), 1e-9)
