@@ -48,7 +48,7 @@ class SomeTokens:
                 hook.remove()
 
     def draw(self, indices: list[np.ndarray]) -> None:
-        """Choose the tokens of the next batch; indices: [token] positions of the chosen tokens in each input."""
+        """Choose the tokens of the next batch; indices: for each input, the positions of its chosen tokens, [token]."""
         self.owners = torch.as_tensor(np.repeat(np.arange(len(indices)), list(map(len, indices))))
         self._drawn = self.owners, torch.as_tensor(np.concatenate(indices))
 
@@ -61,7 +61,7 @@ class SomeTokens:
 
 
 class Answers(SomeTokens):
-    """A reader of a model's answers, which takes some values for each window from the model's output, batch by batch.
+    """An object that reads a model's answers: some values for each window, from the model's output for each batch.
 
     If `windows` has targets, the output is that of a language model, read at the tokens to predict. Otherwise, the
     output is the logits of the model head's classes.
@@ -81,7 +81,7 @@ class Answers(SomeTokens):
             self.columns += (GOLD_LOSS,)
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """Return the most tokens of a batch, with padding, for which the logits do not need too much memory.
+        """Return the most tokens of a batch, with padding, for which no more than about 2**25 logits are computed.
 
         batch_tokens: upper limit of the result; vocabulary: number of tokens that the model knows.
         """
@@ -112,7 +112,7 @@ class Answers(SomeTokens):
         return losses.new_zeros(len(self._batch)).index_add(0, self.owners.to(logits.device), losses)
 
     def class_losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the mean cross entropy of the right classes of each window in the batch, [window], in nats.
+        """Return the cross entropy of each window's right classes, mean over softmaxes of the head, [window], in nats.
 
         output: the model's output for the batch; given: the arguments that the model was called with, by name.
         """

@@ -122,7 +122,7 @@ def word_forms(block: SentenceLines) -> tuple[str, ...]:
 
 
 def check_words(words: Sequence[str], path: str, line: int) -> None:
-    """Raise `InputError` if all words of a sentence are masked (`_`), since licences forbid publishing some texts."""
+    """Raise `InputError`, which names the line, if all words of a sentence are masked (`_`), as some licences ask."""
     if len(words) > 1 and all(map(_MASKED.fullmatch, words)):
         raise malformed(
             path, line, f"all words of the sentence are {words[0]!r}: they are masked; restore them, or leave it out"

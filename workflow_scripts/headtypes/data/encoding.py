@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
-    """Return samples drawn from a task's rows without replacement, in the rows' order; all if there are no more."""
+    """Return `samples` samples drawn without replacement from a task's rows, in the rows' order; all if fewer exist."""
     return KINDS[kind].draw_samples(rows, lambda inputs: _draw(inputs, samples, seed))
 
 

@@ -166,7 +166,7 @@ MAIN_METRICS: dict[str, Metric] = {metrics[0].name: metrics[0] for metrics, _ in
 
 
 def counted_by(metrics: Collection[Metric]) -> str:
-    """Return the plural name of a task's rows, such as "questions", by the task's metrics; "rows" if unknown."""
+    """Return the plural name of the rows that `metrics` are over, such as "questions"; "rows" for unknown metrics."""
     return next((counted for known, counted in MEASURES.values() if set(metrics) <= set(known)), "rows")
 
 
@@ -180,7 +180,7 @@ def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
 
 
 def tested_metric(names: Collection[str]) -> Metric:
-    """Return the metric by which heads are compared: F1 if the names include exact match, else the main one."""
+    """Return the metric by which heads are compared: F1 if `names` has exact_match, else the main metric in `names`."""
     return F1 if EXACT_MATCH.name in names else next(main for name, main in MAIN_METRICS.items() if name in names)
 
 
@@ -281,7 +281,7 @@ class Kind(ABC):
         """
 
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
-        """Return the rows of a dataset of the Hub; arguments as in `rows_of_file`, with its name as `where`."""
+        """Return the rows of a dataset of the Hub, `data`, named `where`; key, columns: as in `rows_of_file`."""
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
     def draw_samples(self, rows: Sequence, draw: Draw) -> list[Sample]:
@@ -316,7 +316,7 @@ class Kind(ABC):
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def training_targets(self, rows: Sequence, windows: Windows) -> tuple[np.ndarray, list[str] | None]:
-        """Return targets for fine-tuning, [window, softmax] int of at least 0, and the labels' names or None."""
+        """Return right classes for fine-tuning, [window, softmax] int of at least 0, and the labels' names or None."""
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:

@@ -173,15 +173,14 @@ def split_sentences(text: str) -> np.ndarray:
 def sentence_of(offsets: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
     """Return the number of the sentence in which each token starts, [token] int32 from 0.
 
-    offsets: [token] int, first character of each token; boundaries: [sentence, 2] int from `split_sentences`. A token
-        that
-    starts between two sentences belongs to the first of them.
+    offsets: [token] int, first character of each token; boundaries: [sentence, 2] int from `split_sentences`.
+    A token that starts between two sentences belongs to the first of the two.
     """
     return np.maximum(np.searchsorted(boundaries[:, 0], offsets, side="right") - 1, 0).astype(np.int32)
 
 
 def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> tuple[list, Windows]:
-    """Return rows drawn at random, in the order of `rows`, and their windows; all of them for "all"."""
+    """Return `questions` rows drawn at random, in the order of `rows`, and the windows of these rows; all for "all"."""
     if questions == "all" or questions >= len(rows):
         return rows, windows
     drawn = np.sort(np.random.default_rng(seed).choice(len(rows), questions, replace=False))

@@ -22,7 +22,7 @@ from headtypes.models.records import ModelRecord, write_model_record
 class _Given(threading.local):
     """A holder of the keyword argument `forward` of a model's running call, with one value for each thread.
 
-    By `forward`, the caller of the model tells our attention function what to do with each layer's attention.
+    The caller of the model tells our attention function by `forward` what to do with each layer's attention.
     """
 
     forward: Any = None
@@ -38,7 +38,7 @@ class _Given(threading.local):
 
 
 class _Attend:
-    """A callable that computes one module's attention by a registered function, and returns the outputs of the heads.
+    """A callable that computes a module's attention by a registered function: outputs [batch, token, head, channel].
 
     implementation: name under which the function is registered with Transformers' `AttentionInterface`.
     given: object whose attribute `forward` belongs to the current forward pass; the function gets `forward` as a

@@ -152,7 +152,7 @@ def _is_size(value: Any) -> bool:
 def _count_parameters(key: str, file: Path, is_quantised: bool) -> int:
     """Return the number of parameters in a file of weights.
 
-    is_quantised: whether the model's config.json says that the weights are quantised.
+    is_quantised: whether the model's config.json says that the weights are quantised; key: the model, for messages.
     Raises `InputError` for a damaged file, and for weights in integers that are not said to be quantised.
     """
     with told(f"{key}: {file} is damaged"):
@@ -187,6 +187,7 @@ def _count_parameters(key: str, file: Path, is_quantised: bool) -> int:
 def _read_shape(where: str, folder: StrPath, gguf: str | None) -> dict:
     """Return {field of `ModelRecord`: value} of the fields that follow from a model's config.json and tokenizer.
 
+    where: the model, for messages; gguf: name of a file in GGUF in the folder, None for other formats.
     Raises `InputError` if the model is no Transformer that reads text, or the tokenizer does not fit the model.
     """
     with told(f"{where} has no config.json that loads" if gguf is None else f"{where} does not load"):

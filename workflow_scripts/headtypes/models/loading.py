@@ -83,7 +83,7 @@ HEADS = {
 def load_model(record: ModelRecord, precision: str, head: str | None = None) -> torch.nn.Module:
     """Return a fetched model in evaluation mode, on the GPU if there is one.
 
-    precision: float32, bfloat16 or float16, whatever the files hold; see `usable_precision`.
+    precision: float32, float16 or bfloat16 (float32 on a processor that is slow in it), whatever the files hold.
     head: model head (output layer), a key of `HEADS` such as `masked_lm`. With None, the base model is returned, and of
         an encoder-decoder the encoder.
     Raises `InputError` if the model's files have changed or do not load. Raises `MissingHeadError` if Transformers has
@@ -186,8 +186,8 @@ def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[st
 def check_left_over(where: str, model: PreTrainedModel, names: Iterable[str]) -> None:
     """Raise `InputError` if a model's files hold weights that were not loaded but change what the model computes.
 
-    names: all weights that were not loaded. Heads of other tasks, poolers, decoders and buffers that are computed may
-        be among them. Biases, further layers, adapters and scales of quantised weights may not.
+    names: names of all weights that were not loaded. They may be of heads of other tasks, poolers, decoders and
+        computed buffers, not of biases, further layers, adapters and scales of quantised weights. where: the model.
     """
     prefix, modules = f"{model.base_model_prefix}.", dict(model.named_modules())
     parts = dict(model.base_model.named_children())

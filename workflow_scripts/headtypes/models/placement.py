@@ -25,7 +25,7 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def visible_gpus(named: str | None, nodes: int) -> list[str]:
-    """Return the CUDA names of the GPUs that processes may use; a name may be there twice, for two processes.
+    """Return the names of the GPUs that CUDA may use, such as "0"; a GPU that is named twice is for two processes.
 
     named: value of CUDA_VISIBLE_DEVICES, read up to the first entry that is no GPU, such as -1; None if it is not set.
     nodes: number of the machine's GPUs.
@@ -38,7 +38,7 @@ def visible_gpus(named: str | None, nodes: int) -> list[str]:
 
 
 def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
-    """Reserve a GPU by a lock file in `folder`, if need be after waiting, and return (GPU, open lock file).
+    """Reserve one of `gpus` by a lock file in `folder`, after waiting if all are taken: (its name, open lock file).
 
     The system frees the GPU when the file is closed or the process ends.
     """
@@ -122,7 +122,7 @@ MEMORY: dict[str, Mapping[str, float]] = {}
 def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None) -> int:
     """Return the number of GPUs that a model's weights need, at least 1.
 
-    memory: limits as in `MEMORY`; without "gpu", the number is 1.
+    memory: {"gpu": most GB of weights on each GPU}; without "gpu", the number is 1.
     """
     most = (memory or {}).get("gpu")
     return 1 if most is None else max(1, math.ceil(parameters * BYTES[precision] / (most * GB)))

@@ -209,7 +209,7 @@ def check_contents(where: str, folder: Path) -> None:
     """Raise `InputError` if a large file downloaded from the Hub is damaged, and remove the file from the cache.
 
     A file is damaged if its SHA-256 differs from its name in the cache, which is the SHA-256 on the Hub. The Hub's own
-    client compares lengths alone. folder: snapshot of the repository in the cache.
+    client compares lengths alone. folder: snapshot of the repository in the cache; where: beginning of the message.
     """
     for file in filter(Path.is_symlink, folder.rglob("*")):
         content = file.resolve()

@@ -43,7 +43,7 @@ _FOLDER = Path(__file__).resolve().parents[2]
 
 @cache
 def code_hash(loaded: tuple[str, ...], folder: Path = _FOLDER) -> str:
-    """Return one hash of modules, of all that they import, directly or not, and of the versions of their packages.
+    """Return one hash of modules, of all modules that they import, directly or not, and of their packages' versions.
 
     loaded: names of modules or paths of Python files, as `loaded_modules` returns them.
     folder: folder that holds our package.
@@ -91,8 +91,8 @@ def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
 def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
     """Return the names of the modules that a job loads by name, and the path of the user's Python file, if any.
 
-    The modules are those of the job's function, `calls`, and of its task's kind, the key `kind` of `spec`. The key
-    `file` of `spec` names the user's file.
+    The modules are those of the job's function, `calls` (`module:function`), and of its task's kind, the key `kind` of
+    `spec`. The key `file` of `spec` names the user's file.
     """
     called = f"headtypes.{calls.partition(':')[0]}"
     kind = (module_of(spec["kind"]),) if "kind" in spec else ()

@@ -373,7 +373,7 @@ class Plan:
 
     @cached_property
     def detected(self) -> list[FeaturePlan]:
-        """The pairs of a model whose heads are tested by detectors, and `RANDOM_TOKENS` in place of a task."""
+        """The pairs (model, `RANDOM_TOKENS` in place of a task), one for each model whose heads detectors test."""
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
 
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
@@ -397,7 +397,7 @@ class Plan:
         ]
 
     def left_out(self, model: str, partition: str) -> list[AblationPlan]:
-        """Return the evaluations with a partition that change exactly one type, and are repeated with random heads."""
+        """Return a partition's evaluations that change exactly one type and are repeated with random heads."""
         return [
             ablation
             for ablation in self.controlled_of(model, partition)
@@ -539,7 +539,7 @@ def _with_baseline(config: Config) -> list[str]:
 
 
 def files_of(plan: Plan, results: Iterable[Result] = RESULTS) -> list[str]:
-    """Return the paths of all files that results have in a plan."""
+    """Return the paths of all files of `results` that the jobs of a plan make."""
     return [
         path.format(**result.wildcards(entry))
         for result in results

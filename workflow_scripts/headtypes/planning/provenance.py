@@ -43,8 +43,8 @@ def provenance_of(
 
     spec, code: the part of the configuration that the rule depends on, and the hash of the code that the job runs.
     inputs, results: paths of the job's inputs, and the folder of all results.
-    Further keys are packages {name: version}; python, its version; git, the commit, with "-dirty" if tracked files were
-    edited, or None outside a repository; and sources {name: identity of a model or data set}.
+    Keys are rule, wildcards, spec, code; packages, {name: version}; python, its version; git, the commit, with "-dirty"
+    if tracked files were edited, None outside a repository; and sources, {name: identity of a model or data set}.
     """
     return {
         "rule": rule,
@@ -84,7 +84,7 @@ def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
 
 
 def state_of(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, list[int]]:
-    """Return {path: [bytes, time of modification, time of change in ns]} of the inputs that are the user's files.
+    """Return {path: [size in bytes, modification time, inode change time, in ns]} of inputs that are the user's files.
 
     Files in the folder `results` are left out. Call this function before the files are read. If a file is edited later,
     its state then differs from the returned state, and `contents_of` reads the file again.

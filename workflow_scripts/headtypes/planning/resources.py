@@ -46,7 +46,7 @@ class Needs(NamedTuple):
 
 
 class ModelSize(NamedTuple):
-    """The size of a model, as its record gives it; the fields are those of `models.records.ModelRecord`."""
+    """A model's size: layers with heads, heads per layer, channels per token, parameters, most tokens of an input."""
 
     layers: int
     heads: int
@@ -94,7 +94,7 @@ def with_model(
     computes: what the job does with the model: forward, divergence, gradients or training.
     batch, longest, tokens: number of tokens in a batch, in the longest text and in all texts.
     passes: number of times that the job reads all texts.
-    memory: as in `Plan.memory_of`, for a model that is larger than a device.
+    memory: {"gpu": most GB of weights on each GPU, "cpu": most GB in memory} of a model larger than a device.
 
     Loading holds the weights twice. A forward pass holds about 16 vectors per token. Divergences also hold the queries
     and keys of all layers, and gradients about 10 vectors per token and layer. Training holds gradients, Adam's two

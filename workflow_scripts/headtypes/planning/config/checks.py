@@ -56,7 +56,7 @@ def check(config: Config, models: Sequence[str], tasks: Sequence[str], results: 
 
 
 def _names(config: Config) -> Mistakes:
-    """Yield (key, sentence) for each entry whose name would give two results one path, or is `results`.
+    """Yield (key, error message) for each entry whose name would give two results one path, or is `results`.
 
     The innermost folder named `results` on a path is taken for the folder of all results (`provenance.results_folder`).
     """
@@ -198,8 +198,8 @@ def _selection(config: Config) -> Mistakes:
 def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
     """Return the names of the conditions that are skipped because no partition has the types that they change.
 
-    A condition is skipped if all types that it lacks are among the four of the paper (dense, diagonal, dense_vertical,
-    vertical), and the configuration gives no `select.conditions`.
+    A condition is skipped if its types that no partition has are among the four of Guan et al. 2020 (dense, diagonal,
+    dense_vertical, vertical), and the configuration gives no `select.conditions`.
     kinds: names of the types of each partition.
     Raises `ConfigError` if any other condition names types that no partition has together.
     """
@@ -302,7 +302,7 @@ def _analyses(config: Config, results: Iterable[Result]) -> Mistakes:
 
 
 def _same_files(task: str, source: TaskSource) -> Mistakes:
-    """Yield (key, sentence) for each key of a task's source that names the same file as another key.
+    """Yield (key, error message) for each key of a task's source that names the same file as another key.
 
     The keys `file`, `training_file` and `test_file` must name different files, so that no sentence serves for both
     learning and scoring.

@@ -70,7 +70,7 @@ def explained(error: ValidationError, raw: Any) -> ConfigError:
 
 
 def _key(problem: dict, raw: Any) -> str:
-    """Return the key that an error of pydantic is about, joined as `a.b`, without the branches of unions."""
+    """Return the key in a configuration, `raw`, that pydantic's error is about, as `a.b`, less branches of unions."""
     keys, here = [], raw
     for part in problem["loc"]:
         is_index = isinstance(here, list) and isinstance(part, int) and part < len(here)
@@ -106,7 +106,7 @@ def _text(problem: dict) -> str:
 
 
 def read_config(raw: dict[str, Any]) -> Config:
-    """Return the values of a configuration as a checked `Config`, with patterns of models expanded.
+    """Return a configuration as a checked `Config`, in which a pattern such as bert-{seed} has become its models.
 
     Raises `ConfigError`, which names every wrong key, what is allowed there, and the closest allowed name.
     """
@@ -288,7 +288,7 @@ def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
 
 
 def _named(raw: Mapping[str, Any], patterns: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Return {section: contents} of the sections that list models, with patterns replaced by names of models."""
+    """Return {section: contents} of the sections that list models, with each of `patterns` replaced by its models."""
     sections = {}
     for section, key in _NAMING:
         part = raw.get(section)

@@ -599,6 +599,6 @@ def changes_nothing(condition: Mapping[str, str]) -> bool:
 def types_of(condition: Iterable[str]) -> list[str]:
     """Return the types among the targets of a condition, without targets that are single heads.
 
-    condition: targets: names of types, and heads as layer-head, from 1.
+    condition: its targets, which are names of types, or heads as layer-head, both from 1.
     """
     return [target for target in condition if head_of(target) is None]
