@@ -68,10 +68,7 @@ class Examples:
 
 
 class Maps(ListPerSample):
-    """A reducer whose result is the attention among the last `tokens` of each sample, [layer, head, query, key].
-
-    Batches must be of one sample.
-    """
+    """A reducer of attention among a sample's last tokens, [layer, head, query, key]; batches must be of one sample."""
 
     def start(self, batch: Batch) -> None:
         super().start(batch)
@@ -128,7 +125,7 @@ def map_samples(
     tokens: int = SHOWN_TOKENS,
     count: int = SHOWN_SAMPLES,
 ) -> list[AttentionMaps]:
-    """Return the attention of every head on the samples that `choose_samples` chooses."""
+    """Return the attention of every head on up to `count` samples (`choose_samples`), cut to `tokens` if longer."""
     samples, encoded = choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count)
     attentions, *lengths = run.read(encoded, Maps(), *([KeyLengthsRead()] if norms else []), batch_tokens=1)
     read = [[readable(run.tokenizer, token) for token in ids] for ids in encoded.input_ids]

@@ -25,7 +25,7 @@ BY_NORMS = {name: f"{name}_by_norms" for name in SHARES}
 def compare_norms(plan: Plan, model: str, task: str) -> dict:
     """Return the spec: how features are read by weights and by norms, and which partitions are compared.
 
-    Two partitions are compared if they have one clustering method and number of types, and one was made by norms.
+    A partition by norms is compared with the one by weights of the same clustering method and number of types.
     """
     ways: dict[str, dict[str, str]] = defaultdict(dict)
     for partition in plan.clustered_on(model, task):
@@ -37,7 +37,7 @@ def compare_norms(plan: Plan, model: str, task: str) -> dict:
 
 
 def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.DataFrame:
-    """Return a row for each head: layer, head (from 0), its shares near, special and far, and these `_by_norms`."""
+    """Return a row for each head: layer, head (from 0), shares near, special and far, and the same three _by_norms."""
     from headtypes.core.table_files import head_table
 
     by_norms = {BY_NORMS[name]: getattr(norms, name) for name in SHARES}
@@ -47,8 +47,9 @@ def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.D
 def compare_divisions(divisions: Mapping[str, Mapping[Of, Partition]]) -> pd.DataFrame:
     """Return one row for each way of clustering, which compares the types by weights with the types by norms.
 
-    The columns are clustering (the way's name); heads (their number); adjusted_rand, same_type and same_cluster, as
-    `clustering.compare_partitions` returns them; changed, the names of heads that are in another cluster by norms.
+    divisions: {way: {"weights" and "norms": partition}}. The columns are clustering (the way), heads (their number),
+    adjusted_rand, same_type and same_cluster (percent of heads with the same type, and in matched clusters), and
+    changed (text, the names of heads in another cluster).
     """
     import numpy as np
     import pandas as pd

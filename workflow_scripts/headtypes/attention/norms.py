@@ -51,10 +51,7 @@ def scale_rows(
 
 
 def _roots(model: PreTrainedModel) -> Iterator[Float[Tensor, "head channel root"]]:
-    """Yield for each layer the matrices R^T of its heads, from the QR decomposition W_O^T = Q R.
-
-    W_O is the head's slice of the layer's output projection. A value v of the head has `||v R^T|| = ||v W_O||`.
-    """
+    """Yield for each layer R^T of its heads, where W_O^T = Q R is a QR decomposition, so that ||v R^T|| = ||v W_O||."""
     _, heads = layers_and_heads(model)
     for number, layer in enumerate(probe_layers(model)):
         readers = [module for module in layer.readers if not isinstance(module, nn.Identity | nn.Dropout)]
@@ -92,10 +89,7 @@ class Probed:
 
 
 def probe_layers(model: PreTrainedModel) -> list[Probed]:
-    """Return each attention layer of a model as seen in one run on three tokens, with random head outputs.
-
-    Random head outputs show which modules read them, since no other tensor has the same numbers by chance.
-    """
+    """Return each attention layer as seen in a run on three tokens; random head outputs show what modules read them."""
     layers: list[Probed] = []
     called: list[tuple[nn.Module, Tensor]] = []
 

@@ -146,10 +146,7 @@ def _line(name: str, parents: Mapping[str, str | None]) -> list[str]:
 
 
 def _by_depth(model: Partition, other: Partition) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
-    """Return the names of the types of both models, and for each model the share of its heads, [type, cell of depth].
-
-    Every layer of either model covers a whole number of cells.
-    """
+    """Return the names of both models' types, and for each model its share of heads by type and equal part of depth."""
     names, cells = order_types([*model.types, *other.types]), lcm(model.shape[0], other.shape[0])
     shares = []
     for partition in (model, other):

@@ -177,10 +177,7 @@ def _row(*row: Any) -> dict:
 
 
 def _cost_rows(cost: LeftOut) -> Iterator[dict]:
-    """Yield a row for each metric: the drop without the type, and its place among the drops without random heads.
-
-    The rows have no p, since the sets of random heads are few and have most heads in common with the type.
-    """
+    """Yield for each metric the drop without a type, and its place (no p: sets are few) among drops of random heads."""
     metrics, lost, own_lost, sizes = lost_answers(cost.controls, cost.scores, cost.baseline)
     for metric, of_draws, of_own in zip(metrics, lost, own_lost, strict=True):
         low, high = mean_intervals(of_own, sizes=sizes, reach=metric.reach)

@@ -54,7 +54,7 @@ class Groups:
 
 
 def attention_groups(features: np.ndarray) -> Groups:
-    """Return the shares near, special and far of each head from its distance features, [n, column].
+    """Return the shares near (self and bin 0), special and far of each head from distance features, [n, column].
 
     The fewer distance bins there are, the wider is the near share: compare groups only for equal numbers of bins.
     """
@@ -92,7 +92,7 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (features, first): the distance features in `read`, and their parts to the first token or None."""
+    """Split columns into (distance features, their parts that go to the first token, or None without such columns)."""
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None
 
 
@@ -105,7 +105,8 @@ SHARES = {"weights": ("distance", "first"), "norms": ("norms", "norms_first")}
 class Features:
     """The distance features of every head on every sample.
 
-    distance: share of attention in each column; a row sums to one, together with the share that goes to no token.
+    distance: share of attention in 64 distance bins, self, `[CLS]`, `[SEP]`, comma and period; a row sums to one,
+        together with the share that goes to no token.
     first: the part of each share that goes to the first token, if no sample has a `[CLS]`; else None.
     norms, norms_first: as `distance` and `first`, of norms instead of weights (`attention.norms`); None if not read.
     """
@@ -138,8 +139,9 @@ def read_lengths(path: StrPath) -> np.ndarray:
 def read_distance(path: StrPath, distance_bins: int, first_token: bool = True, of: Of = "weights") -> np.ndarray:
     """Return the distance features of every sample in a file: [sample, head, column] float32, heads layer by layer.
 
-    distance_bins: number of bins, a divisor of 64. of: whether features of weights or of norms are read.
-    first_token: whether the first token counts as `[CLS]`, if the file holds the attention to it.
+    distance_bins: number of bins, a divisor of 64; self, cls, sep, comma and period follow the bins as columns.
+    of: whether features of weights or of norms are read; raises `InputError` if the file holds no norms.
+    first_token: whether the first token counts as `[CLS]`, if the file holds the attention to the first token.
     """
     with opened_arrays(path, Features) as file:
         distance, first = (file.get(name) for name in SHARES[of])
@@ -155,7 +157,7 @@ def read_distance(path: StrPath, distance_bins: int, first_token: bool = True, o
 def read_head_features(
     path: StrPath, distance_bins: int, first_token: bool = True, of: Of = "weights"
 ) -> tuple[np.ndarray, tuple[int, int]]:
-    """Return the means of `read_distance` over samples, [head, column] float64, and (layers, heads of a layer)."""
+    """Return means of `read_distance` over samples, [head, column], and the shape of the heads, (layers, heads)."""
     with opened_arrays(path, Features) as file:
         shape = file["distance"].shape[1:3]
     return read_distance(path, distance_bins, first_token, of).mean(0, dtype=np.float64), shape

@@ -30,7 +30,7 @@ class DistanceFeatures(PerSample):
     """A reducer whose result is distance features of weights or norms, [sample, layer, head, column] float32.
 
     kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
-    first: whether as many columns follow, the part of each feature that goes to the first token.
+    first: whether the part of each feature that goes to the first token follows, in as many further columns.
     """
 
     by_head = True
@@ -79,7 +79,7 @@ class Buckets:
     """The columns of the distance feature to which the tokens of a group of samples belong; float32.
 
     ordinary: [sample, 1, 1, key] 1 where the key is not a special token. special: [sample, key, 4] its kind, one-hot.
-    column:   [length + key - query, 65] column of an ordinary key, one-hot: its fine bin, or self.
+    column:   [length + key - query, 65] column of an ordinary key, one-hot: one of 64 distance bins, or self.
     first:    [sample, query, column] column of the first token, one-hot (`features.first_columns`), or None.
     """
 
@@ -103,12 +103,11 @@ class Buckets:
         return places, _one_hot_kinds(pad(self._tokens, (0, 1)).gather(1, places))
 
     def _edges(self, start: int, stop: int) -> tuple[Tensor, Tensor]:
-        """Return (last, exists), [sample, 1, edge, token] each: queries around the changes of a special token's column.
+        """Return the last query before each edge, counted from `start`, and whether a query is before the edge.
 
-        As the query rises, the column of its distance to the token runs through the bins from the last to the first,
-        self, and the bins from the first to the last. Edges are the bounds of these columns. last: the last query
-        before an edge, among those from `start` to before `stop`, counted from `start`. exists: whether there is such a
-        query.
+        Both are [sample, 1, edge, token], for queries from `start` to before `stop`. From a sample's first to its last
+        query, the column of the distance to a special token runs through the bins from the last to the first, self, and
+        the bins from the first to the last; an edge is where one column ends.
         """
         least = -(-torch.arange(1 + FINE_BINS, device=self._tokens.device) * self._tokens.shape[1] // FINE_BINS)
         least = least.clamp_min_(1)
@@ -202,7 +201,7 @@ def reducers_of(encoded: Encoded, norms: bool) -> list[Reducer]:
 
 
 def features_of(samples: list[Sample], encoded: Encoded, read: list[np.ndarray]) -> Features:
-    """Return the features of samples; read: results of the reducers of `reducers_of`."""
+    """Return the features of samples; read: the result of `DistanceFeatures` for weights, and perhaps for norms."""
     lengths, ids = np.array(encoded.lengths, dtype=np.int32), [sample.id for sample in samples]
     shares = dict(zip(chain(*SHARES.values()), chain(*map(split, read)), strict=False))
     return Features(length=lengths, truncated=encoded.truncated, sample_ids=ids, **shares)

@@ -17,10 +17,10 @@ def per_pair(path: StrPath) -> Any:
 
 
 def per_set(task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> Iterator:
-    """Yield `Measure`s of sets of heads: mean divergences, in nats, by weights and, if they were read, by norms.
+    """Yield `Measure`s of sets of heads: mean divergences, in nats, by weights and, if the file has them, by norms.
 
     The mean is over all pairs of heads of the set or, for each type, over pairs of a head of the set and another head
-    of the type. types: {type: its heads, [head] bool}.
+    of the type. types: {type: its heads, [head] bool}. path: file of a `Divergence`. `seed` is not used.
     """
     import numpy as np
 

@@ -35,7 +35,7 @@ _UNIT = 2.0**-30
 
 
 class KeptLayers:
-    """A hook that keeps queries and keys of all layers of a batch, with `lengths` (for norms) in place of values."""
+    """A hook that keeps queries and keys of all layers of a batch and, for norms, what `lengths` returns as values."""
 
     def __init__(self, lengths: KeyLengths | None = None):
         self.layers: list[Layer] = []
@@ -84,8 +84,8 @@ def compare_heads(
 ) -> Float[np.ndarray, "head head"]:
     """Return the Jensen-Shannon divergence of all pairs of heads, summed over the rows of a batch, in nats; float64.
 
-    layers: all layers of a model, on one batch of samples, with lengths (`KeptLayers`) in place of values for norms.
-    lengths: tokens of each sample. The diagonal is NaN for a head that is not finite, else 0.
+    layers: all layers of a model on one batch; for norms, their values are what tokens hand over (`KeptLayers`).
+    lengths: number of tokens of each sample. The diagonal is NaN for a head whose attention is not finite, else 0.
     """
     heads = sum(layer.query.shape[1] for layer in layers)
     total = torch.zeros(heads, heads, dtype=torch.float64, device=layers[0].query.device)
@@ -103,10 +103,7 @@ def compare_heads(
 
 
 def _smoothed(layer: Layer, rows: slice, norms: bool, with_none: bool) -> Float[Tensor, "head row key"]:
-    """Return the attention (or shares of norms) of one sample, of which 0.001 is spread evenly over all visible keys.
-
-    with_none: whether the share that goes to no token follows as one more key, so that all rows sum to one.
-    """
+    """Return attention (or shares of norms) with 0.001 spread over visible keys; with_none: a key for no token."""
     attention = layer.attention(rows).float()
     if norms:
         lengths = layer.value[..., 0]
@@ -138,7 +135,7 @@ def _add_pairs(total: Tensor, rows: Float[Tensor, "head row key"], entropy_sums:
 
 
 def measure_divergence(run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Divergence:
-    """Return the divergence of the attention, and perhaps of norms, of all pairs of a model's heads on samples."""
+    """Return the divergence of all pairs of a model's heads on samples, of attention and, if `norms`, also of norms."""
     encoded = run.encode(samples, kind)
     how = {"batch_tokens": min(run.batch_tokens, _BATCH_TOKENS), "what": run.what}
     (total, *by_norms), rows = divergences(run.model, encoded, norms=norms, **how)

@@ -69,12 +69,13 @@ def layer_test(
 ) -> dict[str, float | int | None]:
     """Return a test of whether heads of one layer are more alike than heads of different layers.
 
-    The keys are:
+    layer: the layer of each head, [head]. The keys are:
       within, between: the mean divergence of two heads of one layer, and of two heads of different layers.
       difference: within minus between.
       low, high: the difference less the 97.5 and the 2.5 % quantile of the differences if layers are permuted.
-      p: the share of permutations, the given layers among them, whose difference is as low. permutations: their number.
-    All but the last are None if no two heads are of one layer, or of different layers.
+      p: the share of permutations, the given layers among them, whose difference is at least as low.
+      permutations: the number of permutations.
+    All but permutations are None if no two heads are of one layer, or no two are of different layers.
     """
     pairs = np.triu_indices(len(layer), 1)
     of_pairs = divergences[pairs]

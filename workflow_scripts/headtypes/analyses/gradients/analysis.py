@@ -32,7 +32,10 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield mean, smallest and largest gradient of a set's heads by kind of token, in units of the layer's mean."""
+    """Yield `Measure`s: mean, smallest and largest gradient of a set's heads for each kind of token.
+
+    A head's gradient is divided by the mean, over the heads of its layer, of the gradient for all tokens.
+    """
     import numpy as np
 
     from headtypes.analyses.gradients.results import ATTENDED, read_gradients

@@ -63,7 +63,7 @@ class Loss(Protocol):
         """Prepare for the run of one batch, of the inputs with these indices, [input]."""
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the loss on each input of the batch, [input], from a model's output and its arguments by name."""
+        """Return the loss on each input of the batch, [input]; given: arguments of the forward pass of `output`."""
 
 
 class MaskedWords(SomeTokens, Loss):
@@ -145,7 +145,7 @@ def measure_text_gradients(
     """Return the gradients of a language model's loss on texts: on masked words, or on the next token.
 
     samples: how many of the texts are drawn by the seed, at most. settings: keyword arguments of `ModelOnTask`.
-    There are no values, but a reason, if the weights lack the language model's head.
+    The values are NaN, with a reason, if the weights lack the language model's head.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=record.language_head, **settings)
 
@@ -168,8 +168,8 @@ def measure_answer_gradients(
 ) -> Gradients:
     """Return the gradients of the loss of a fine-tuned model on the gold answers of its task.
 
-    samples: how many of the rows (questions or pairs) are drawn by the seed, at most. settings: keyword arguments of
-    `ModelOnTask`. There are no values, but a reason, if the weights lack the head of the task.
+    rows, windows: all questions or pairs, and their windows. samples: how many rows are drawn by the seed, at most.
+    settings: keyword arguments of `ModelOnTask`. Values are NaN, with a reason, if the weights lack the task's head.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=KINDS[kind].head, **settings)
 
@@ -182,7 +182,7 @@ def measure_answer_gradients(
 
 
 def _measured(run: ModelOnTask, loss_of: Callable[[], Loss | str]) -> Gradients:
-    """Return the gradients of the loss that `loss_of` makes, or without values the reason that `loss_of` returns."""
+    """Return the gradients of the loss that `loss_of` returns, or NaN and a reason if `loss_of` returns the reason."""
     try:
         run.model  # noqa: B018
         loss = loss_of()
@@ -201,7 +201,7 @@ def gradients_by_kind(
 
     Every key counts, even one that a causal or local layer hides from the query: the attention is a free variable. A
     sample without a token of the kind does not count; the inputs of one sample with a token of the kind count alike.
-    The kinds are `ATTENDED`; NaN where no sample has a token of the kind.
+    Kinds are `[SEP]`, `[CLS]`, comma or period, other tokens, and all; NaN where no sample has a token of the kind.
     """
     # Only head outputs need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)
@@ -241,7 +241,8 @@ def gradients_by_kind(
 class AttentionGradients:
     """A hook of a batch that changes no attention, and reads the attention's gradients in the backward pass.
 
-    members: for each input, whether each token is of each kind. Attribute anchor: a scalar that every layer depends on.
+    members: for each input, whether each token is of each kind. shape: numbers of layers and of heads of a layer.
+    Attribute anchor: a scalar that every layer depends on.
     """
 
     def __init__(self, batch: Batch, members: Sequence[Bool[np.ndarray, "token kind"]], shape: tuple[int, int]):

@@ -20,7 +20,8 @@ _read_table = table_reader(
 class Gradients:
     """The dependence of a model's loss on the attention to each kind of token (Clark et al. 2019, section 3.2).
 
-    values: [layer, head, kind] mean of |dLoss / dA| by the kinds `ATTENDED`; NaN where no sample has such a token.
+    values: [layer, head, kind] mean of |dLoss / dA| over attention to `[SEP]`, `[CLS]`, comma and period, other tokens,
+        and all tokens; NaN where no sample has a token of the kind.
     loss: `masked_words`, `next_token`, or the kind of the task that was answered; None if nothing was measured.
     reason: why nothing was measured, as the end of a sentence that begins `the model ...`; else None.
     """
@@ -35,7 +36,7 @@ class Gradients:
         return [] if self.reason is None else [f"nothing is measured: the model {self.reason}."]
 
     def table(self) -> pd.DataFrame:
-        """Return one row for each head: layer, head (from 0), a value for each kind of token, loss, samples, reason."""
+        """Return a row per head: layer, head (from 0), sep, cls, punctuation, other, all, loss, samples and reason."""
         layers, heads, _ = self.values.shape
         kinds = dict(zip(ATTENDED, self.values.reshape(layers * heads, -1).T, strict=True))
         columns = {**kinds, "loss": self.loss, "samples": self.samples, "reason": self.reason}

@@ -69,7 +69,7 @@ read_heads = table_reader("holds nothing that heads write", dict.fromkeys(HEADS)
 
 
 class WrittenByHeads(PerSample):
-    """A reducer of the vectors that heads write into the residual stream: (written, stream) of `Outputs`."""
+    """A reducer of vectors that heads write into the residual stream; its result is (written, stream) of `Outputs`."""
 
     by_head = True
     reads_stream = True
@@ -123,10 +123,10 @@ class WrittenByHeads(PerSample):
 
 
 def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
-    """Return the weight of each token in means over kinds of tokens (`TOKENS`) and quarters of a sample (`QUARTERS`).
+    """Return each token's weight in means over kinds of tokens and quarters, the columns `written...` of `Outputs`.
 
-    A column is NaN, the mean of nothing, if the sample has none of its tokens. The first token counts in
-    `written_first` and `written` alone.
+    kinds: [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens. A column is NaN if
+    the sample has none of its tokens. The first token counts in `written_first` and `written` alone.
     """
     length = len(kinds)
     position = np.arange(length)

@@ -32,11 +32,11 @@ def relative(outputs: Outputs) -> Float[np.ndarray, "sample layer head"]:
 def heads_table(outputs: Outputs) -> pd.DataFrame:
     """Return one row for each head on what it writes into the residual stream, means over samples; NaN if unmeasured.
 
-    The columns are layer and head (from 0), those of `Outputs.written`, and
+    The columns are layer and head (from 0), the columns of `Outputs.written` without `length`, and
       low, high: ends of the interval of `written` over samples.
       relative: the length that the head writes divided by the mean of its layer's heads.
       off: percent of samples on which `relative` is below a quarter (`OFF`).
-      off_no_sink: percent of samples on which the head is off although the first token gets at most half of its
+      off_no_sink: percent of samples on which the head is off, and the first token gets at most half of the head's
         attention (`SINK`).
     """
     off, sink = relative(outputs) < OFF, outputs.column("first") > SINK
@@ -60,13 +60,13 @@ def layers_table(outputs: Outputs) -> pd.DataFrame:
     """Return one row for each layer (from 0) on the residual stream that it reads, and its heads; NaN if not measured.
 
     The columns are:
-      largest, median: means over samples of the columns of `Outputs.stream`.
+      largest, median: means over samples of the largest and of the median magnitude in the stream.
       ratio: the median over samples of largest divided by median.
       massive: percent of samples with a massive activation, a number above 100 and 1,000 times the median magnitude.
-      token: the token, from 1, that has the stream's largest number on most samples. to_largest: the heads' share of
-        attention to the token with the largest number. even: the share of each token under even attention.
-      off, off_no_sink: percent of heads and samples as in `heads_table`.
-      varies: the number of heads that are off on some samples but not on the rest.
+      token: the token, from 1, that most often has the stream's largest number. to_largest: mean share of the heads'
+        attention that goes to the token with the largest number. even: the same share under even attention.
+      off, off_no_sink: means of these columns of `heads_table` over the layer's heads.
+      varies: the number of heads that are off on more than 5 % and less than 95 % of the samples.
     """
     stream = dict(zip(STREAM, np.moveaxis(outputs.stream, -1, 0), strict=True))
     ratio = np.divide(
@@ -102,7 +102,7 @@ _ON, _OFF = "0.6", PALETTE[1]
 
 @styled
 def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
-    """Draw the lengths that heads write, by layer and against attention to the first token, and the stream by layer."""
+    """Draw what heads write, by layer and against attention to the first token, and the stream's sizes by layer."""
     figure = Figure(figsize=(PAGE, _HEIGHT), layout="constrained")
     if heads["written"].isna().all():
         figure.text(0.5, 0.5, "nothing could be measured of this model", ha="center")

@@ -47,7 +47,7 @@ plot_analysis = of_inputs_alone("plot_analysis", calls="analyses.own.figure:run"
 
 
 def read_values(path: StrPath) -> pd.DataFrame:
-    """Return the table of `measure.value_table` from a CSV file, a row for each head, sorted by layer and head."""
+    """Return a file's rows, one per head in order: layer, head (from 0), value, low, high, samples, label and unit."""
     from headtypes.core.table_files import table_reader
 
     columns = {

@@ -119,7 +119,7 @@ class QueryMeans(PerSample):
 def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer head"]) -> pd.DataFrame:
     """Return one row for each head: layer, head (both from 0), value, low, high, samples, label and unit.
 
-    `value` is the mean over the samples that have a value (others are NaN), with its interval over these samples.
+    `value` is the mean over the samples whose value is not NaN, `samples` is their number; low, high: its interval.
     """
     known = ~np.isnan(values)
     low, high = ratio_intervals(np.where(known, values, 0), known.astype(float))
@@ -131,7 +131,7 @@ def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer 
 
 
 def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
-    """Return the analysis in a user's Python file, which is run, with the values of its parameters by name."""
+    """Return the analysis in a user's Python file, which is run; parameters: values of the analysis's attributes."""
     name, spec = class_in(file), spec_from_file_location("own_analysis", file)
     # Classes look up their module, as dataclasses do.
     module = sys.modules[spec.name] = module_from_spec(spec)
@@ -142,7 +142,10 @@ def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
 def measure_heads(
     analysis: HeadAnalysis, samples: list[Sample], record: ModelRecord, *, kind: str, **settings: Any
 ) -> pd.DataFrame:
-    """Return the `value_table` of an analysis on samples of a kind of task; settings: arguments of `ModelOnTask`."""
+    """Return the table of `value_table`, a row for each head, from an analysis of samples of a kind of task.
+
+    settings: keyword arguments of `ModelOnTask`.
+    """
     model = ModelOnTask(record, **settings)
     encoded = model.encode(samples, kind)
     (values,) = model.read(encoded, QueryMeans(analysis, encoded))

@@ -40,7 +40,8 @@ _NONE = -1
 class SameWord:
     """The attention of words to the same word in the other text, and elsewhere in their own text, on every sample.
 
-    shares: mean over the words of a sample that have the same word there; NaN if no word has.
+    shares: mean attention of words to the same word in the other text (place 0), or elsewhere in their own text (place
+        1), over the words of a sample that have the same word there; NaN if no word has.
     chance: the same mean for attention that is spread evenly. frequent: the most frequent words, which are left out.
     """
 
@@ -50,7 +51,7 @@ class SameWord:
     frequent: Annotated[list[str], Stored("frequent", "word")]
 
     def mean(self, place: str) -> np.ndarray:
-        """Return the mean of `shares`, [layer, head], over samples that have the same word in a place of `PLACES`."""
+        """Return the mean of `shares`, [layer, head], over samples that have a value for a place, `other` or `own`."""
         return mean_of_known(self.shares[..., PLACES.index(place)])
 
     def mean_chance(self, place: str) -> float:
@@ -58,7 +59,7 @@ class SameWord:
 
 
 class SameWords(PerSample):
-    """A reducer, run with a model, whose result is shares, chance and frequent of `SameWord`, by name.
+    """A reducer whose result is a dictionary with shares, chance and frequent of `SameWord`.
 
     Each occurrence of a word counts once if the same word stands elsewhere and the model lets the word look there. An
     occurrence's value is the mean over its tokens of the attention to all tokens of the other occurrences.
@@ -138,10 +139,7 @@ def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[
 
 
 def _words_of_tokens(sample: Sample, encoding: Encoding) -> list[tuple[str, tuple[int, int]] | None]:
-    """Return for each token (word, (text, character)): its word in lower case, and where the word begins; or None.
-
-    text: 0 for the sample's first text, 1 for the second.
-    """
+    """Return for each token (word in lower case, (text 0 or 1, character at which the word begins)), or None."""
     texts = [text for text in (sample.first, sample.second) if text is not None]
     if len(texts) == 2 and 1 not in encoding.sequence_ids:
         # Read as one: the second text begins behind the first.

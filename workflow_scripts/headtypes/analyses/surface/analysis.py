@@ -60,7 +60,10 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """Yield (layer, head, at, value in percent, above: None) of the best head for the previous, next and same token."""
+    """Yield the heads with the most attention to the previous, the next and the same token, as dictionaries.
+
+    The keys are layer, head (from 0), at (what the head attends to), value (in percent), and above (None).
+    """
     import numpy as np
 
     surface = _read(path)

@@ -166,7 +166,7 @@ class _Tokens:
         self._looked_at = torch.stack([is_cls, is_sep, is_comma | is_period, is_first], -1)[:, None].float()
 
     def sums(self, block: Block, entropy_sums: EntropySums) -> list[Tensor]:
-        """Return the sums `_SUMS` over the rows of a block, whose shapes broadcast to [sample, head]."""
+        """Return the numbers named in `_SUMS`, summed over the rows of a block; shapes broadcast to [sample, head]."""
         import torch
 
         attention, rows, is_cls = block.shares, block.rows, self._is_cls[..., block.rows]
