@@ -1,5 +1,6 @@
 """The three answers: rules on data whose truth is known, and cards that say what was not measured."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -124,6 +125,10 @@ def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(p
     card = matter_card(MODEL, PARTITION, partition, none, None, [])
     assert (card.answer, "Left out whole" in card.why) == (UNDECIDED, False)
     assert card.says.startswith("No head is shown to cost more than others of its layer. Types are not")
+    deep = none._replace(costs=none.costs.assign(layer=np.arange(72) // 4))
+    deep = matter_card(MODEL, PARTITION, partition, deep, None, [])
+    assert "more than others of the model." in deep.says
+    assert "than without another of the model" in deep.key
 
 
 def test_what_was_not_measured_is_said_with_the_key_that_would(partition):

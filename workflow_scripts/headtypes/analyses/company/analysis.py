@@ -19,7 +19,8 @@ def per_head(task: str, path: StrPath) -> list:
     from headtypes.analyses.company.results import read_costs
 
     table = read_costs(path)
-    note = "How much more the loss of what is right rises without it than without another head of its layer, in random"
+    note = "How much more the loss of what is right rises without it than without another head of its layer (of the "
+    note += "model, if it has more than twelve layers), in random"
     about = {"low": table["low"], "high": table["high"], "note": f"{note} company."}
     return [Column(f"cost.{task}", f"cost on {task}", "Heads in random company", table["cost"], "nats", **about)]
 
@@ -43,7 +44,8 @@ COSTS = _measured(
     about="what each head costs in random company",
     name="costs",
     content="what each head [costs](../understand/method.md#heads-in-random-company-not-in-the-paper) beside others "
-    "of its layer: `away` (in how many sets), `cost` in nats with its `standard_error` over sets, its "
+    "of its layer (of the model, if it has more than twelve layers): `away` (in how many sets), `cost` in nats with "
+    "its `standard_error` over sets, its "
     "interval over questions or articles (`low`, `high`), `p` over sets and `p_holm`, corrected for all "
     "heads; `cost_*` of other scores, in points; and what else is known of the head: its type in each partition of the "
     "model, and the atlas's columns of other analyses, such as its best relation",

@@ -10,6 +10,9 @@ from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.hdf5_files import Stored
 from headtypes.core.table_files import table_reader
 
+# In models of more layers, a set has heads of some layers, so that costs compare a head with all heads of the model.
+DEEP = 12
+
 
 @dataclass(frozen=True)
 class Company:

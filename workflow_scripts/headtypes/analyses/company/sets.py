@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from headtypes.analyses.ablation.evaluation import Evaluator, Settings, read_head_outputs
-from headtypes.analyses.company.results import LOSS, Company
+from headtypes.analyses.company.results import DEEP, LOSS, Company
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, canonical_json, sha256_path
 from headtypes.core.hdf5_files import read_arrays, write_arrays
@@ -20,8 +20,8 @@ from headtypes.data.tasks import metrics_in, read_rows, sizes_in
 from headtypes.data.windows import Windows, draw_part, read_windows
 from headtypes.models.records import ModelRecord, read_model_record
 
-# One head in so many of a layer; the layers up to which a set takes heads of all of them, else of one in so many.
-_ONE_IN, _DEEP, _LAYERS_IN = 12, 12, 3
+# One head in so many of a layer; in deep models, of one layer in so many.
+_ONE_IN, _LAYERS_IN = 12, 3
 # Of the default: how often each head is away at least, and the least number of sets.
 _AWAY, _SETS = 13, 150
 # Sets that are evaluated before they are kept.
@@ -44,7 +44,7 @@ def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | Non
         raise InputError(
             f"company.per_layer asks for {per_layer} heads of a layer, but a layer of the model has {heads}."
         )
-    share = _LAYERS_IN if layers > _DEEP else 1
+    share = _LAYERS_IN if layers > DEEP else 1
     round_of = share * ceil(heads / per_layer)
     sets = max(_SETS, round_of * _AWAY) if sets is None else sets
     if sets < round_of:

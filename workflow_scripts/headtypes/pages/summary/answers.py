@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from headtypes.analyses.company.costs import costly_heads
-from headtypes.analyses.company.results import LOSS
+from headtypes.analyses.company.results import DEEP, LOSS
 from headtypes.analyses.types.clustering import COUNTS
 from headtypes.analyses.types.gaps import FEWEST_HEADS, measured_gaps, p_of_gaps
 from headtypes.analyses.types.partitions import Partition
@@ -233,11 +233,13 @@ def matter_card(
     beyond = " beyond " + ("that head" if len(costly) == 1 else "these heads") if len(costly) else ""
     least = f" (smallest p = {types['p_beyond'].min():.2f})" if len(types) else ""
     said = f"Types differ{beyond}: {join(apart)}" if apart else f"Types are not shown to differ{beyond}{least}"
-    lead = "No head is shown to cost more than others of its layer"
+    others = "its layer" if costs["layer"].nunique() <= DEEP else "the model"
+    lead = f"No head is shown to cost more than others of {others}"
     if len(costly):
         named = join(map(head_name, costly["layer"], costly["head"]))
-        lead = f"{named} {'costs' if len(costly) == 1 else 'cost'} more than others of "
-        lead += "its layer" if len(costly) == 1 else "their layers"
+        lead = f"{named} costs more than others of {others}"
+        if len(costly) > 1:
+            lead = lead.replace("costs", "cost").replace("its layer", "their layers")
     half = f"{fit['half']} of {len(costs)} heads {'explains' if fit['half'] == 1 else 'explain'} half of these costs"
     most = next(shown.itertuples())
     pair, r2 = fit["pair"], fit["r2"]["loss"]
@@ -267,10 +269,10 @@ def matter_card(
         f"{fit['sets']} sets of {fit['away']:.0f} random heads were left out, for {fit['units']} inputs. Costs of "
         f"single heads explain {100 * max(r2, 0):.0f} % of the loss between sets (adjusted), and halves of the sets "
         f"agree (r = {fit['halves']['loss']:.2f}). {half}.{together}{whole} Yes where some head costs more than others "
-        "of its layer, corrected for all heads; p of types is by permutation within layers, for all types at once.",
+        f"of {others}, corrected for all heads; p of types is by permutation within layers, for all types at once.",
         marks,
         (f"{ends[0]:.2f}", f"{ends[1]:.2f} nats"),
-        "Dot: how much more the loss rises without the head than without another of its layer; bar: its interval over "
+        f"Dot: how much more the loss rises without the head than without another of {others}; bar: its interval over "
         "inputs.",
         files,
     )
