@@ -21,7 +21,7 @@ def render(
 ) -> str:
     """Return a page as HTML, in which everything that comes from data is escaped, and only the given scripts may run.
 
-    template, styles, scripts: paths from this module's folder. values: by name in the template. provenance: shown too.
+    template, styles, scripts: paths from this module's folder. values: by name in the template. provenance: as JSON.
     """
     style, script = ("".join((_HERE / name).read_text("utf-8") for name in names) for names in (styles, scripts))
     blocks = {"trim_blocks": True, "lstrip_blocks": True}

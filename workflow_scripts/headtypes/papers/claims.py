@@ -112,7 +112,7 @@ class Claims(list[Claim]):
 class Verdict:
     """The verdict on a claim.
 
-    verdict: one of `VERDICTS`.
+    verdict: "holds", "fails", "open" or "no verdict".
     reason: in words, why the verdict is reached.
     findings: the findings that decide; empty if there is no verdict.
     """
@@ -172,7 +172,7 @@ def judge(claim: Claim, quantities: Quantities) -> Verdict:
 class Correction:
     """A verdict after correction for the number of claims, with the p-values of the finding that decides.
 
-    verdict: one of `VERDICTS`; empty if the deciding finding has no p-value.
+    verdict: "holds", "fails", "open" or "no verdict"; "" if the deciding finding has no p-value.
     p, p_holm: p-value of the deciding finding before and after the correction; NaN without one.
     """
 
@@ -185,7 +185,7 @@ def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES))
     """Return one `Correction` for each verdict, by Holm's procedure over all findings that have a p-value.
 
     verdicts: the verdicts on all claims about one model with a partition or task.
-    tested: bases of claims, keys of `BASES`; claims with another basis are not corrected, and their p-values are NaN.
+    tested: "stated", "inferred" or "from_table"; claims with another basis are not corrected, their p-values are NaN.
 
     A finding whose corrected p-value is not below 0.05 is open. With a probability of at least 0.95, no finding that an
     interval decided is wrong. Findings without a p-value keep their verdicts, of which no error rate is known.

@@ -89,10 +89,10 @@ def comparison_table(
 ) -> pd.DataFrame:
     """Return a table with a row for each verdict on a claim and each published value next to ours.
 
-    columns: the table's columns, as in `COLUMNS` with those of `Subject.names`.
+    columns: of the table: those of `Subject.names`, and the columns that all papers have (`COLUMNS`).
     repeats: {common name: models that differ in a random seed alone}. Rows about all of these models together come
-        last, and the `kind` of the rows ends in `TOGETHER`.
-    tested: the bases of claims (keys of `BASES`) whose p-values are corrected for the number of claims.
+        last, and the `kind` of the rows ends in " over models".
+    tested: "stated", "inferred" or "from_table", the claims whose p-values are corrected for the number of claims.
     """
     judged = [
         _Judged(

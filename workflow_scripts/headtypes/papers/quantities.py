@@ -127,7 +127,7 @@ Findings = Finding | Sequence[Finding]
 
 
 def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
-    """Return all findings of all readings; a claim is decided only if all readings decide alike."""
+    """Return all findings in one list, each with the name of its reading. readings: by name, one finding or several."""
     return [
         replace(finding, reading=reading)
         for reading, found in readings.items()
@@ -139,7 +139,7 @@ def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
 class Quantity:
     """A measured value that a claim is about.
 
-    label: the value in words. unit: such as "points", or empty. scale: as in `Finding`.
+    label: the value in words. unit: such as "points", or empty. scale: a number in it that acts as a claim's limit.
     """
 
     label: str
@@ -197,7 +197,7 @@ class Quantities:
         return self.by_name[name]
 
     def of_kind(self, kind: str) -> dict[str, float]:
-        """Return the values of all quantities whose names begin with `kind` and a dot, by the rest of the name."""
+        """Return {rest of the name: value} of all quantities whose names begin with `kind` and a dot."""
         start = f"{kind}."
         return {name[len(start) :]: it.value for name, it in self.by_name.items() if name.startswith(start)}
 

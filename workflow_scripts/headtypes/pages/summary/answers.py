@@ -79,7 +79,8 @@ class Card(NamedTuple):
 class Company(NamedTuple):
     """The results of sets of random heads that were left out together from one model.
 
-    costs: a row for each head. fit: how well these costs explain the loss of the sets. labels: a row for each type.
+    costs: a row for each head. fit: how well these costs explain the loss of the sets.
+    labels: a row for each type, or other label of heads, with the p-values of its relation to the costs.
     """
 
     costs: pd.DataFrame
@@ -116,7 +117,7 @@ class Answers(NamedTuple):
 def types_answer(gaps: Collection[Measured]) -> str:
     """Return whether there are gaps between heads: YES, NO or UNDECIDED.
 
-    gaps: dips (Hartigan and Hartigan 1985) with intervals, less the dip of numbers with one peak.
+    gaps: dips between heads (Hartigan and Hartigan 1985) with intervals, less the dip of numbers with one peak.
     YES: the whole interval of every dip is above 0. NO: the whole interval of a dip is below 0 and, since one of
     several dips is so by chance more often, its p-value times the number of dips is below 0.05.
     """

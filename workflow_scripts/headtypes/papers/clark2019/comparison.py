@@ -64,11 +64,12 @@ def compare_with_clark(
     quantities: our results by model and task, from `collect_all`, `collect_treebanks` and `collect_coreference`.
     beside: the models whose values stand next to the published ones.
     judging: `repeats` and `tested` of `comparison_table`.
-    The columns are model, task, those of `comparison_table`, and n_segments, n_sentences and n_documents. If a model
-    has no text, treebank or documents, claims about that kind of data have an empty task. `quantity` says what a value
-    is. Of a text, the value layer.{statistic}.{layer} is a layer's mean (from 1), third.{statistic}.{third} the mean of
-    a third of the layers, sink.{layer} the attention to the kind of token with the most in the layer, and
-    sink_gradient.{layer} the gradient for that kind of token divided by the gradient for all tokens.
+    A row has model, task, kind (claim or figure, a value), basis, place, id, quantity (in words), ours, unit, low and
+    high, published, difference, verdict, p-values, reason, remark, and n_segments, n_sentences or n_documents. If a
+    model has no text, treebank or documents, claims about that kind of data have an empty task. Of a text, the value
+    layer.{statistic}.{layer} is a layer's mean (from 1), third.{statistic}.{third} the mean of a third of the layers,
+    sink.{layer} the attention to the kind of token with the most in the layer, and sink_gradient.{layer} the gradient
+    for that kind of token divided by the gradient for all tokens.
     """
     theirs = dict(zip(_KINDS, (published_quantities(published), *published_language(published)), strict=True))
     claims = {kind: [claim for claim in CLAIMS if claim.about == kind.about] for kind in _KINDS}

@@ -163,7 +163,7 @@ class Clark2019(Published):
 
 
 def our_relation(relation: str) -> tuple[str, str]:
-    """Return the annotation ("universal" or "stanford") and the name in our tables of a relation of the paper's."""
+    """Return (annotation, "universal" or "stanford"; name in our tables) of a relation of the paper."""
     from headtypes.analyses.relations.accuracy import POSS_OF_MARK, TOTALS
 
     if relation in TOTALS:

@@ -78,9 +78,10 @@ def compare_with_guan(
     quantities: our results by model and partition (`quantities.collect_quantities`).
     rows: by model and partition, the row of the paper's Table 1 next to which the model stands, or None.
     judging: `repeats` and `tested` of `comparison_table`.
-    The columns are model, partition, those of `comparison_table`, doubtful (types in the row whose name is doubtful)
-    and n_questions. The id of a value, in percent or points, is share.{type}, stability.{k}.{halves},
-    {condition}.{metric} or {condition}.drop_{metric}.
+    A row has model, partition, kind (claim or figure, a value), basis, place, id, quantity (in words), ours, unit, low,
+    high, published, difference, verdict, its p-values and reason, remark, doubtful (types whose name is doubtful) and
+    n_questions. The id of a value, in percent or points, is share.{type}, stability.{k}.{halves}, {condition}.{metric}
+    or {condition}.drop_{metric}.
     """
     subjects = []
     for key, ours in quantities.items():

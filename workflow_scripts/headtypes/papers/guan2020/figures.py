@@ -83,7 +83,7 @@ def column_labels(columns: int) -> list[str]:
 def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition) -> Figure:
     """Draw Figure 1, a column for each type: maps of its two most typical heads, and a box plot of its heads' features.
 
-    features: [layer * head, column]: distance bins, then `SELF_AND_SPECIAL`. maps: of one sample.
+    features: [layer * head, column]: distance bins, the token itself, special tokens. maps: of one sample.
     """
     labels, styles = type_labels(partition), type_styles(partition.types)
     height = _BLOCK * -(-len(labels) // _BESIDE) + _FOOT

@@ -61,7 +61,7 @@ class Model(Quantities):
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
 
     def left(self, condition: int, percent: int) -> Quantity:
-        """Return exact match under a condition less `percent` percent of the baseline's exact match, in points."""
+        """Return exact match under the paper's condition `condition` less `percent` % of the baseline's, in points."""
 
         def beside(percent: int) -> Measured:
             return self._weighted_score({condition: 1.0, self._baseline: -percent / 100})
@@ -73,7 +73,7 @@ class Model(Quantities):
         return Quantity(f"exact match with {self._name(condition)}", self._weighted_score({condition: 1.0}), unit="%")
 
     def drop(self, condition: int, *others: int) -> Quantity:
-        """Return the drop of exact match under a condition less the sum of drops under other conditions, in points."""
+        """Return the drop of exact match under the paper's `condition` less the drops under `others`, in points."""
         # With one other condition, the baseline cancels out.
         weights = {self._baseline: 1.0 - len(others), condition: -1.0, **dict.fromkeys(others, 1.0)}
         less = f" less {join(f'that with {self._name(other)}' for other in others)}" if others else ""
@@ -107,7 +107,7 @@ class Model(Quantities):
         return {half: Quantity(f"{label} {half}", Measured(value), unit="%") for half, value in stability.items()}
 
     def consistency(self) -> Quantity:
-        """Return Cohen's kappa of each head's cluster and of the cluster that is nearest to the head on a sample."""
+        """Return Cohen's kappa between each head's cluster and the cluster that is nearest to the head on a sample."""
         own = self.quantity("own_cluster", "").measured.value / 100
         chance = sum((share / 100) ** 2 for share in self.of_kind("share").values())
         label = f"kappa of the cluster of a head and of it on a sample, which are the same in {100 * own:.2f} percent"
@@ -134,9 +134,9 @@ class Model(Quantities):
         return np.array([*(heads[name] for name in types), *([np.sum(others, axis=0)] if others else [])])
 
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return {name: numbers of heads (`layout`)} for models of the run that stand beside models of the paper.
+        """Return {model: numbers of heads, [type, layer]} for models of the run that stand beside the paper's.
 
-        models: names of the paper's models, as in its Table 1.
+        models: names of the paper's models, as in its Table 1. A last row is for all other types than `types`, if any.
         Raises `NoVerdictError` if a model is missing, or if a type of `types` has a doubtful name in a model.
         """
         if not self.of_kind("family"):
@@ -157,7 +157,7 @@ class Model(Quantities):
     def _weighted_score(self, weights: Mapping[int, float]) -> Measured:
         """Return the weighted sum of exact match over conditions, in percent.
 
-        A condition of weight 0 need not have been evaluated.
+        weights: {number of a condition in the paper: weight}; a condition of weight 0 need not have been evaluated.
         """
         ids = {condition: f"{condition}.exact_match" for condition, weight in weights.items() if weight}
         if not any(f"{condition.id}.exact_match" in self for condition in self.published.conditions):
@@ -227,10 +227,10 @@ def collect_quantities(
 ) -> dict[Key, Model]:
     """Return the quantities of every model and partition, in the order of `partitions`.
 
-    All mappings but `rows` are by model and partition.
+    All mappings are by model and partition. rows: model, partition, condition and operations of each evaluation.
     answers: as `read_answers` returns them; absent for a model that answers no questions.
-    rows: as for `numbered_conditions`. stabilities: as `read_stabilities` returns them.
-    parents: partition of the model's parent, or None. families: as `models_beside` returns them.
+    stabilities: {name: quantity} of the stability of the clustering. parents: partition of the parent, or None.
+    families: {name in the paper's Table 1: partition}.
     """
     numbered, collected = numbered_conditions(rows, published), {}
     for key, partition in partitions.items():
@@ -276,8 +276,8 @@ def published_quantities(published: Guan2020, row: str | None = None) -> Model:
 def numbered_conditions(rows: Iterable[Mapping], published: Guan2020) -> dict[Key, dict[int, str]]:
     """Return the config's name of each of the paper's conditions, {(model, partition): {number in the paper: name}}.
 
-    rows: mappings, one for each evaluation: model, partition, condition (name with its reading) and operations. The
-        first of equal operations is taken.
+    rows: mappings, one for each evaluation: model, partition, condition (name with its reading) and operations. If
+        several evaluations have the same operations, the first is taken.
     """
     named: dict[Key, dict[int, str]] = defaultdict(dict)
     for row in rows:
@@ -350,6 +350,7 @@ def models_beside(partitions: Iterable[dict], read: dict[Key, Partition]) -> dic
     """Return, for each partition of the paper's main model, partitions of the models of Table 1 by the same clustering.
 
     partitions: mappings in the config's order: model, partition, method, k and published (name in Table 1, or None).
+    read: the heads' types by model and partition.
     The result is {(model, partition): {name in Table 1: partition}}. Of several partitions of a model by the same
     method and k, the partition of the same name is taken, else the first. A fine-tuned model is read on its own task,
     though the paper does not say on which task its models were read.

@@ -57,9 +57,9 @@ def stability_table(
     partitions, stabilities, samples: by model and partition, the heads' types, the contents of the file of stability,
         and the number of samples that were taken.
 
-    {halves}_all_agree is the percent on which all clusterings of random halves of heads, samples or pairs of both
-    agree, as the paper counts, and {halves}_pairwise the mean agreement of two clusterings. own_cluster is the share of
-    pairs that are nearest to the head's cluster; gaps_p is the p-value of heads without gaps.
+    {halves}_all_agree is the percent on which all clusterings of random halves of heads, samples or pairs (of a head
+    and a sample) agree, as the paper counts, and {halves}_pairwise the mean agreement of two clusterings. own_cluster
+    is the percent of pairs that are nearest to the head's cluster; gaps_p is the p-value of heads without gaps.
     """
     table = []
     for row in rows:

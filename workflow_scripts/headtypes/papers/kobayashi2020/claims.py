@@ -21,15 +21,15 @@ _NO_SPECIAL = "its inputs have no [CLS] and no [SEP]"
 
 
 class Shares(Quantities):
-    """Shares of what all heads attend to, in percent, by kind of token: `{kind}.weights` and `{kind}.norms`.
+    """Percent of the attention of all heads by kind of token, `{kind}.weights` and `{kind}.norms`.
 
-    A kind is a key of `KINDS`. Norms are weights times the length of the vector that a token hands over.
+    A kind is "special" or "punctuation". Norms are weights times the length of the vector that a token hands over.
     """
 
     def by_norms_beyond(self, kind: str, times: float) -> Quantity:
         """Return the percentage of norms that tokens of a kind get less `times` their percentage of weights, in points.
 
-        kind: a key of `KINDS`.
+        kind: "special" or "punctuation".
         Raises `NoVerdictError` if no text has tokens of the kind.
         """
         names = f"{kind}.norms", f"{kind}.weights"
@@ -77,7 +77,7 @@ def compare_files(
 
     features: paths by model and task.
     repeats: by a common name, the models that differ in a random seed alone.
-    tested: the bases of claims (keys of `BASES`) whose p-values are corrected for the number of claims.
+    tested: "stated", "inferred" or "from_table", the claims whose p-values are corrected for the number of claims.
     """
     quantities = {key: collect_shares(path, published) for key, path in features.items()}
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)

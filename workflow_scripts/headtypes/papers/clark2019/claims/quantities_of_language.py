@@ -64,7 +64,7 @@ class Column(NamedTuple):
 
 
 def evidence_of(columns: Mapping[str, Column], weights: Mapping[str, float]) -> Evidence | Together:
-    """Return the evidence for a weighted sum of columns in percent; a unit has one number for all of the same items."""
+    """Return the evidence for a weighted sum of columns, in percent. Columns with the same items are added by unit."""
     same_items: dict[bytes, list[str]] = {}
     for name in weights:
         same_items.setdefault(np.asarray(columns[name].items, dtype=float).tobytes(), []).append(name)
@@ -102,7 +102,7 @@ class Accuracies(Quantities):
         return NoVerdictError(reason if self.by_name else self.otherwise)
 
     def measured(self, *several: Mapping[str, float], rank: int = 1) -> Measured:
-        """Return a sum of accuracies times weights, or the `rank`-th largest of several sums (`Measured.by`).
+        """Return a sum of accuracies times weights, or the `rank`-th largest of several sums, from 1 (smallest: -1).
 
         several: {name of an accuracy: weight} for each sum. Raises `NoVerdictError` if an accuracy is not known.
         """
@@ -130,7 +130,7 @@ class Trees(Accuracies):
     def to_sep(self, relation: str, reading: str) -> Quantity:
         """Return the percentage of attention to [SEP] from words that are no nouns, in the best head of a relation.
 
-        reading: whether pronouns count as nouns, a key of `NON_NOUNS`.
+        reading: "pronouns among nouns" or "pronouns among non-nouns".
         """
         name = f"non_nouns.{relation}.{NON_NOUNS[reading]}"
         label = f"percent of attention to [SEP] from non-nouns in the best head of {relation}, {reading}"
@@ -141,7 +141,7 @@ class Trees(Accuracies):
     ) -> Finding:
         """Return the finding that at least `number` relations have a statistic above or below a limit.
 
-        limit: in percent or points (`UNITS`).
+        limit: in the unit of the statistic, percent or points.
 
         Each relation is judged by itself, at a level that is corrected for the number of relations. Raises
         `NoVerdictError` if fewer than `number` relations are known, or if relations that the treebank lacks could
@@ -169,10 +169,7 @@ class Trees(Accuracies):
 
 
 class Documents(Accuracies):
-    """Quantities of a model on documents with coreferent mentions.
-
-    A method raises `NoVerdictError` if an accuracy for it was not measured.
-    """
+    """Quantities of a model on documents with mentions. A method raises `NoVerdictError` without its accuracies."""
 
     about: ClassVar[str] = "coreference"
     unit: ClassVar[str] = "n_documents"
@@ -182,7 +179,7 @@ class Documents(Accuracies):
     def best_head_beyond(self, system: str, candidates: str) -> Quantity:
         """Return the accuracy of the best head less that of a baseline, such as "rules", in points.
 
-        candidates: the words among which the head chooses an antecedent, a key of `READINGS`.
+        candidates: the words among which the head chooses an antecedent, such as "mentions" (`READINGS`).
         """
         name = f"antecedents.best_head.{candidates}.less_{system}"
         measured = self.measured(lead(system, candidates, ALL))
@@ -190,7 +187,7 @@ class Documents(Accuracies):
 
 
 def lead(system: str, candidates: str, mentions: str, sign: float = 1.0) -> dict[str, float]:
-    """Return the weights of the best head's accuracy less that of a baseline, on a type of mentions, times `sign`."""
+    """Return {accuracy: weight}: `sign` for the best head on a type of mentions, -`sign` for the baseline `system`."""
     return {f"antecedents.best_head.{candidates}.{mentions}": sign, f"antecedents.{system}.{mentions}": -sign}
 
 
@@ -201,7 +198,7 @@ def lead_label(system: str, candidates: str) -> str:
 def collect_treebanks(sums: Paths, probes: Paths, published: Clark2019) -> dict[Key, Quantities]:
     """Return the quantities of every model on every treebank, in the order of `sums`.
 
-    sums, probes: paths of the files `relations_sums` and `probe_sums`; models without probes are absent.
+    sums, probes: paths of `relations_sums` and `probe_sums` by model and treebank; models without probes are absent.
     """
     found = {}
     for key, path in sums.items():
@@ -220,7 +217,7 @@ def treebank_quantities(
 ) -> Trees:
     """Return the quantities of a model on a treebank.
 
-    paper: the best heads, chosen and scored on the same sentences. elsewhere: the best heads, scored on other ones.
+    paper: best heads, scored on the sentences on which they are chosen. elsewhere: best heads, scored on others.
     probes: numbers of words that probes attach correctly; None without probes.
     """
     rows = _rows_of(elsewhere, published)
@@ -317,8 +314,8 @@ def _finders(best: BestHeads, rows: Mapping[str, int]) -> dict[str, int]:
 def _non_nouns(best: BestHeads, finds: Mapping[str, int]) -> dict[str, Column]:
     """Return the columns `non_nouns.{relation}.{group}`: attention to [SEP] from a group of words in the best head.
 
-    finds: row in `best` of each relation that a head finds. A group is a value of `NON_NOUNS`. A relation whose best
-    head looks from head to dependent is left out.
+    finds: row in `best` of each relation that a head finds. A group is `no_noun` or `no_noun_or_pronoun`. A relation
+    whose best head looks from head to dependent is left out.
     """
     is_forward = (best.chosen[..., CHOSEN.index("direction")] == 0).all(axis=1)
     groups = [(group, GROUPS.index(group)) for group in NON_NOUNS.values()]
@@ -341,9 +338,9 @@ def sep_beyond_others(best: BestHeads, rows: Mapping[str, int]) -> Measured:
 
     A head finds a relation if its accuracy is more than ten points above the best offset. A head's rise is its share of
     attention to [SEP] from words without the relation, less its share from words with the relation. The value is the
-    mean rise of the best heads that find a relation and look at [SEP]. By chance, these heads change places at random
-    with heads of their layers that look at [SEP] and find no relation. Raises `NoVerdictError` if no head that finds a
-    relation looks at [SEP].
+    mean rise of the best heads that find a relation and look at [SEP]. Chance is the mean if these heads change places
+    at random with heads of their layers that look at [SEP] and find no relation. Raises `NoVerdictError` if no head
+    that finds a relation looks at [SEP].
     """
     known = [row for name, row in rows.items() if name not in TOTALS]
     finds = _finders(best, rows)

@@ -88,11 +88,11 @@ class Statistics:
     otherwise: str = "the paper gives no such value"
 
     def of_heads(self, name: str) -> np.ndarray:
-        """Return a statistic by head. Raises `NoVerdictError` if the statistic is not known."""
+        """Return a statistic of heads, [..., layer, head]. Raises `NoVerdictError` if the statistic is not known."""
         return self._known(self.heads, name)
 
     def of_layers(self, name: str) -> np.ndarray:
-        """Return a statistic by layer. Raises `NoVerdictError` if the statistic is not known."""
+        """Return a statistic of layers, [..., layer]. Raises `NoVerdictError` if the statistic is not known."""
         return self._known(self.layers, name)
 
     def ratio(self, above: str, below: str) -> np.ndarray:
@@ -120,8 +120,8 @@ Measure = Callable[[Statistics], np.ndarray]
 def limit_of(behaviour: Behaviour, uniform: np.ndarray | None) -> np.ndarray:
     """Return the limit above which a head shows a behaviour, in the shape of `uniform`; [1] if the limit is fixed.
 
-    A limit that was set for one entropy of uniform attention changes in proportion to `uniform`, the entropy of uniform
-    attention in nats, [..., layer]. None stands for the paper's.
+    uniform: entropy of uniform attention in nats, [..., layer]; None for the paper's. A limit that was set for one
+        entropy of uniform attention changes in proportion to `uniform`.
     """
     if behaviour.uniform is None or uniform is None:
         return np.array([behaviour.above])
@@ -129,7 +129,7 @@ def limit_of(behaviour: Behaviour, uniform: np.ndarray | None) -> np.ndarray:
 
 
 def shows(behaviour: Behaviour, whole: Statistics) -> np.ndarray:
-    """Return which heads show a behaviour, [layer, head] bool.
+    """Return which heads show a behaviour over all segments, [layer, head] bool.
 
     Raises `NoVerdictError` if the statistic of the behaviour is not known.
     """
@@ -139,7 +139,7 @@ def shows(behaviour: Behaviour, whole: Statistics) -> np.ndarray:
 def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndarray:
     """Return the name of each head's behaviour as Figure 6 marks it, [layer, head] str; empty for a head without one.
 
-    A later behaviour overrides an earlier one. A behaviour whose statistic is not known marks no head.
+    A later behaviour in `rules` overrides an earlier one. A behaviour whose statistic is not known marks no head.
     """
     marked = np.full(next(iter(statistics.heads.values())).shape, "", dtype=object)
     for rule in rules:
@@ -190,7 +190,7 @@ def published_statistics(published: Clark2019) -> Statistics:
 
 
 def sink_of(whole: Statistics, layer: int) -> str:
-    """Return the kind of token that gets the most attention in a layer, from 0: one of `SINKS`."""
+    """Return the kind of token with most attention in a layer, from 0: "cls", "sep", "punctuation" or "first"."""
     # Equal but for floating-point errors where the first token is [CLS]; of equal ones, the earlier counts.
     return max((name for name in SINKS if name in whole.layers), key=lambda name: round(whole.layers[name][layer], 6))
 
@@ -230,7 +230,7 @@ class Heads(Quantities):
         """Return a quantity with its interval over segments, or its value alone if single segments are not known.
 
         measure: a function of statistics that returns the quantity, or several numbers, of which the `rank`-th largest
-            is taken (`Measured.by`).
+            is taken, from 1 (the smallest: -1).
         """
         values = sorted(np.atleast_1d(measure(self.whole)), reverse=True)
         with suppress(NoVerdictError):
@@ -248,8 +248,8 @@ class Heads(Quantities):
     def counted_early(self, name: str, label: str, by_layer: np.ndarray) -> Quantity:
         """Return the mean number of heads in a layer of the first third less that of the last third, beyond chance.
 
-        label: what is counted, in words. by_layer: number of heads, [layer].
-        Chance is random permutations of the layers. The paper's own numbers are not compared with chance.
+        name: of the quantity. label: what is counted, in words. by_layer: number of heads, [layer].
+        Chance is the mean under random permutations of the layers. The paper's own numbers are not compared with it.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
         first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
@@ -263,7 +263,7 @@ class Heads(Quantities):
         return self.quantity(f"layers.{name}.first.less_last", found.label, found.measured)
 
     def largest(self, statistic: str, number: int) -> Quantity:
-        """Return the largest value that a statistic reaches in at least `number` of 144 heads, or as large a share."""
+        """Return the largest value that a statistic reaches in at least `number` of 144 heads, or that share of all."""
         rank = math.ceil(self.whole.of_heads(statistic).size * number / _BERT_BASE)
         label = f"in as many heads as {number} of {_BERT_BASE}, at least"
         return self._of_rank(f"largest_{number}", statistic, label, rank)
@@ -308,7 +308,7 @@ class Heads(Quantities):
 
 
 def layers_at(where: Where, depth: int) -> list[int]:
-    """Return some layers, from 0, of a model of `depth` layers. Raises `NoVerdictError` if there are none."""
+    """Return the layers, from 0, at a place in a model of `depth` layers. Raises `NoVerdictError` if there are none."""
     if where == "last_layer":
         return [depth - 1]
     if where != "layers_6_to_10":
@@ -354,7 +354,7 @@ def collect_quantities(
 ) -> Heads:
     """Return the quantities of a model on a task; arguments are None if they were not measured.
 
-    layers: the result of `projection.layer_test`. divergences: as for `alike_beyond_layers`.
+    layers: the result of `projection.layer_test`. divergences: of any two heads, in nats per row, [head, head].
     """
     whole, measured, missing = whole_statistics(surface, gradients, published), {}, {}
     if layers is not None and layers["difference"] is not None:
@@ -410,8 +410,7 @@ def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> M
     """Return the mean divergence of pairs of heads with the same behaviour less that of other pairs, beyond chance.
 
     divergences: divergence of any two heads in nats per row, [head, head].
-    marked: behaviour of each head, [layer, head] str; empty for a head without one. Pairs of two such heads are left
-        out.
+    marked: [layer, head] str, the behaviour of each head; "" without one. Pairs of two heads without one are left out.
 
     Chance is permutations of the behaviours within layers, since heads of a layer are alike, whatever their behaviour
     is. Raises `NoVerdictError` if there are no pairs with the same behaviour, or no other pairs.
