@@ -121,9 +121,10 @@ def rounded(values: Any) -> Any:
 
 
 def categories_of(names: pd.Series) -> tuple[list[dict], list[int | None]]:
-    """Return the categories of a `Column`, most frequent first, and for each head the index of its category.
+    """Return categories, most frequent first, and for each head the index of its category, or None.
 
-    names: the name of each head's category, or NaN. The rarest categories share a colour if there are too few colours.
+    A category is {"name", "colour", "doubtful": False}; the rarest share a colour if there are too few. names: the name
+    of each head's category, or NaN.
     """
     import pandas as pd
 

@@ -216,7 +216,7 @@ _COLUMNS = [
 
 
 def compared_table(pairs: pd.DataFrame, clustering: str) -> Table:
-    """Return the first 40 rows of `pairs_table` as a page shows them, pairs with a relation first."""
+    """Return the first 40 rows of `pairs_table` for a page, pairs with a relation first; clustering: for the title."""
     ordered = pairs.sort_values("relation", key=lambda relations: relations == "", kind="stable").head(_PAIRS)
     texts = {"doubtful": "{}", "other_doubtful": "beside: {}"}
     doubts = [

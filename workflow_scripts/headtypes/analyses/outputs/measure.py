@@ -40,13 +40,13 @@ HEADS = ("layer", "head", *TOKENS, *QUARTERS, "low", "high", "relative", "off", 
 class Outputs:
     """The vectors that every head writes into the residual stream, on every sample.
 
-    written: the columns `COLUMNS`. `written...` are means over tokens of the length of the vector that the head adds to
-        a token, divided by the length of the residual stream at this token: over all tokens, the first token, other
+    written: 12 columns. Nine (`written...`) are means over tokens of the length of the vector that the head adds to a
+        token, divided by the length of the residual stream at this token: over all tokens, the first token, other
         `[CLS]` and `[SEP]`, comma and period, all other tokens, and each quarter of the sample without its first token;
         NaN where a sample has none of these tokens. `length` is the mean length of the vector over all tokens. `first`
         and `to_largest` are the head's share of attention to the first token, and to the token with the stream's
         largest number.
-    stream: the largest and the median magnitude of the stream that the layer reads; the token with the largest, from 0.
+    stream: largest and median magnitude of the stream that the layer reads, and the token, from 0, with the largest.
     reason: why there are no values, or None.
     """
 

@@ -36,8 +36,8 @@ COLUMNS = (
 class Surface:
     """The surface patterns of every head on every sample (Clark et al. 2019, sections 3.1 to 3.3).
 
-    patterns: entropies in nats, and shares of attention to positions and kinds of tokens (`COLUMNS`); NaN if a column
-        is impossible for the model or the sample.
+    patterns: shares of attention to positions and kinds of tokens, and entropies in nats, as named in `columns`; NaN if
+        a column is impossible for the model or the sample.
     uniform: mean over tokens of the entropy, in nats, of attention spread evenly over all that a token may look at.
     norms: the same patterns of norms (`attention.norms`); None if norms were not read.
     """
@@ -77,8 +77,8 @@ class SurfacePatterns(PerSample):
     kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
     of: whether A is the weights of attention, or each token's share of the norms.
 
-    The columns are `COLUMNS`, and last the entropy of uniform attention. A[s, t] is the attention of token s to token
-    t, and L the number of tokens, special tokens included:
+    The columns are the following, in the order of `COLUMNS`, and last the entropy of uniform attention. A[s, t] is the
+    attention of token s to token t, and L the number of tokens, special tokens included:
 
     self, previous, next: the sums of A[s, s], of A[s, s - 1] and of A[s, s + 1], divided by L.
     cls, sep, punctuation, first: mean over the rows of the attention to `[CLS]`, to `[SEP]`, to comma and period, and
