@@ -242,7 +242,7 @@ def two_decimals(value: float) -> str:
 def mean_intervals(
     values: np.ndarray, *, sizes: np.ndarray | None = None, reach: tuple[float, float] | None = None
 ) -> Ends:
-    """Return low and high ends, each [...], of intervals as in `Measured` for means over all items; NaN without one.
+    """Return low and high ends, each [...], of 95 % intervals (99 % below 20 units, NaN below 8) of means over items.
 
     values: [..., unit] sum of each unit's items. sizes: [unit] number of items, such as tokens; None for one each.
     """
@@ -252,7 +252,7 @@ def mean_intervals(
 
 
 def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, float] | None = None) -> Ends:
-    """Return low and high ends, each [...], of intervals as in `Measured` for means over all items; NaN without one.
+    """Return low and high ends, each [...], of 95 % intervals (99 % below 20 units, NaN below 8) of means over items.
 
     sums, sizes: [unit, ...] sum and number of each unit's items; 0 for a unit without items, such as a sentence without
         some relation.
@@ -306,10 +306,10 @@ def sign_tests(above: np.ndarray, units: np.ndarray | int) -> np.ndarray:
 
 
 def _with_one_more(own: np.ndarray, sizes: np.ndarray, is_common: np.ndarray, reach: tuple[float, float]) -> Ends:
-    """Return means of the units and one more unit, with weights drawn at random: two sorted arrays [draw].
+    """Return means of the units and one more unit, with random exponential weights: two sorted arrays [draw].
 
     The unit that is added is at the low end of `reach` in the first array, at the high end in the second.
-    own, sizes: [unit] as in `Evidence`; is_common: [unit] whether the unit has the most frequent value.
+    own, sizes: [unit] mean and number of each unit's items; is_common: [unit] whether the mean is the most frequent.
     """
     weights, same = _weights(), sizes[is_common]
     # Of many alike the weights add up to a gamma variable of as many.

@@ -123,7 +123,7 @@ class Answers(SomeTokens):
     def read(self, output: Any, sentences: list[np.ndarray], given: Mapping[str, Tensor]) -> tuple[np.ndarray, ...]:
         """Return an array [window] for each of `columns`, from the model's output for a batch.
 
-        sentences: for each window, the sentence number of each token, as in `windows.Windows`.
+        sentences: for each window, the sentence number of each token, -1 for a special token, [token].
         given: the arguments that the model was called with, by name.
         """
         if self._tokens is None:
@@ -188,8 +188,8 @@ class AnswerLoss(Answers):
 def token_losses(logits: Tensor, targets: Tensor, owners: Tensor, inputs: int) -> Tensor:
     """Return the mean cross entropy of the predicted tokens of each input, [input], in nats.
 
-    logits: [prediction, vocabulary]; targets: [prediction] int64, ids of the right tokens, `NO_TARGET` for a prediction
-        that does not count.
+    logits: [prediction, vocabulary]; targets: [prediction] int64, ids of the right tokens, -100 for a prediction that
+        does not count.
     owners: [prediction] int64, index of the prediction's input; inputs: number of inputs, each with a prediction that
         counts.
     """

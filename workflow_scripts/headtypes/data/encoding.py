@@ -47,7 +47,7 @@ _BOUNDARY_MARK = re.compile("^(##|Ġ|▁)")
 
 
 def token_kinds(tokenizer) -> np.ndarray:
-    """Return the kind of each token of the vocabulary, [token id] int8: place in `SPECIAL_KINDS`, from 1, or 0.
+    """Return the kind of each token of the vocabulary, [token id] int8: 1 cls, 2 sep, 3 comma, 4 period, 0 other.
 
     The kinds cls and sep are those of the tokenizer's cls_token and sep_token. Without a cls_token, bos_token is of the
     kind cls, and without a sep_token, eos_token is of the kind sep, if the tokenizer adds bos_token or eos_token to
@@ -130,7 +130,7 @@ class Encoded:
 
     input_ids: token ids, special tokens included, without padding.
     token_types: segment of each token; None for a model without segments.
-    kinds: [token] int8, the number of each token's kind in `SPECIAL_KINDS`, from 1; 0 for no kind.
+    kinds: [token] int8, the kind of each token: 1 cls, 2 sep, 3 comma, 4 period, 0 other.
     truncated: bool, whether the sample was too long and has been cut.
     encodings: the tokenizer's own objects, which know the position of each token in its text.
     """

@@ -25,7 +25,7 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
 
     kind: a key of `KINDS`.
     source: mapping with the keys hub, name, revision and split; or file; or folder, as in the configuration.
-    columns: {field of a row: column of a table}, as in `Kind.rows_of_file`; None for data that are no table.
+    columns: {field of a row: column of a table}; None for data that are no table.
     The record has task, source, resolved revision, number of rows, and number of entries left out, by reason.
     """
     chosen, key = KINDS[kind], f"tasks.{task}"

@@ -84,8 +84,8 @@ SIZES = "tokens"
 class Metric:
     """A measure of how well a model answers: the mean of a column of its table of scores.
 
-    The table has a row for each question, pair or document. If the table has the column `SIZES`, numbers of tokens, the
-    metric is the sum of `column` divided by the sum of `SIZES`.
+    The table has a row for each question, pair or document. If the table has a column "tokens", the number of tokens of
+    each row, the metric is the sum of `column` divided by the sum of "tokens".
 
     name, unit: name and unit of the metric in files; the unit is "%" or "nats per token".
     title, label: the metric's name in a sentence, and as the header of a column.
@@ -275,7 +275,7 @@ class Kind(ABC):
     def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list:
         """Return the rows of a file's data. Raises `InputError` if the data do not have the form of this kind.
 
-        data: data that `fetching.read_file` returns; for the form `files`, the paths of one file or of all in a folder.
+        data: by the kind's `form`, parsed JSON, a DataFrame, or the paths of one file or of all files in a folder.
         where: the file or folder, for messages. key: the configuration's key of the task's columns, for messages.
         columns: {field of a row: column of a table}, for a kind whose data are a table.
         """
@@ -332,7 +332,7 @@ class Kind(ABC):
     def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> tuple[np.ndarray, ...]:
         """Return one array [window] for each of `answer_columns`, from the model's output for a batch.
 
-        sentences: for each window, the sentence number of each token, [token], as in `windows.Windows`.
+        sentences: for each window, the sentence number of each token, -1 for a special token, [token].
         settings: values of the kind's `answer_keys`.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")

@@ -91,9 +91,9 @@ def joined_windows(
 ) -> Windows:
     """Return windows of a task's rows, from one array [token] for each window.
 
-    owners: index of each window's row in `rows`. token_types, sentences, targets: as in `Windows`.
-    characters: (first character, character after the last) of each token, as in `Windows`; None if no answer is cut
-        from a text.
+    owners: index of each window's row in `rows`. token_types, sentences, targets: segment, sentence number (-1 for a
+        special token) and token to predict (-1 for none) of each token.
+    characters: (first character, character after the last) of each token; None if no answer is cut from a text.
     """
 
     def joined(arrays: Sequence[np.ndarray], kind: type = np.int32) -> np.ndarray:

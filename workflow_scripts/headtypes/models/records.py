@@ -106,7 +106,7 @@ def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
 def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of a model's config.json; {} if this machine has no such file, or the model is in GGUF.
 
-    source: the model's `source` in the configuration, as in `place_of`.
+    source: the model's `source` in the configuration: {key: value}, with keys such as hub, folder, package and gguf.
     """
     folder, gguf = place_of(source)
     file = None if folder is None or gguf else Path(folder, "config.json")

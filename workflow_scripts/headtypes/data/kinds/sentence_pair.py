@@ -60,7 +60,7 @@ class SentencePair(TableKind):
     answer_columns = ("label",)
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the pairs of a table, as `Rows` of `Pair`; arguments are those of `Kind.rows_of_file`.
+        """Return the pairs of a DataFrame, `data`, as a list of `Pair`; arguments are those of `Kind.rows_of_file`.
 
         `columns["labels"]`, if given, maps labels of the table to labels of a model; rows whose label maps to None are
         left out.
