@@ -35,12 +35,11 @@ class DropsOfDraws(NamedTuple):
 def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:
     """Return a condition's drops from the baseline, and those of its controls, on the controls' questions.
 
-    Controls are the same operations on as many random heads of each layer, drawn several times. Drops are in points or
-    nats per token, positive if worse.
+    Controls are the same operations on as many random heads of each layer, drawn several times.
     controls: a table with the scores of each draw and question (`evaluation.evaluate_controls`).
     scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
 
-    The keys are:
+    The keys are (drops are in points or nats per token, positive if worse):
       control_draws, control_questions: numbers of draws and questions.
       control_overlap: the share of the condition's heads that a draw changes in the same way, mean over draws.
       control_drop_{metric}: for each metric the controls' mean drop over draws; with the ending _low or _high, the drop
@@ -67,8 +66,7 @@ def lost_answers(
     controls: a table with the scores of each draw of random heads and question. scores, baseline: tables with the
         scores of each question under the condition and the baseline, of at least the questions of `controls`.
     lost: [metric, draw, question] how much worse than the baseline's the score with random heads is. own_lost: [metric,
-    question] the same under the condition. sizes: [question] number of tokens over which a score is a sum; None if
-    every question counts once.
+        question] the same under the condition. sizes: [question] tokens that scores are summed over, or None.
     """
     controls = controls.sort_values(["draw", "id"])
     draws, asked = controls["draw"].nunique(), controls["id"].unique()

@@ -55,8 +55,7 @@ class Asked(NamedTuple):
     """A task's rows (questions, pairs or documents), their windows, and the model that answers.
 
     windows: the rows as cut for this model. partition: the types of the model's heads. record: the model, with a model
-        head for the task. head_outputs: mean outputs of heads, [layer, head, channel], for the operations that need
-        them.
+        head for the task. head_outputs: mean outputs of heads, [layer, head, channel], if operations need them.
     """
 
     rows: list
@@ -84,10 +83,8 @@ class Evaluator:
     """A model, loaded once, that answers a task's questions, pairs or documents under any operations on its heads.
 
     rows, windows: questions, pairs or documents, and their windows. head_outputs: mean outputs of heads, [layer, head,
-        channel], for the operations that need them. gold: whether scores also have the cross entropy of the right
-        answer.
-    Raises `InputError` if the model cannot answer the rows, or takes no input as long as a window that is padded in
-    full.
+        channel], for the operations that need them. gold: whether scores include the cross entropy of the right answer.
+    Raises `InputError` if the model cannot answer the rows, or takes no input as long as a fully padded window.
     """
 
     def __init__(
@@ -118,10 +115,9 @@ class Evaluator:
     def evaluate(self, sets: Sequence[np.ndarray], what: str) -> list[Scored]:
         """Return the pair (answers, scores) of the task under each of several sets of operations on heads.
 
-        sets: for each set the operation on each head, [layer, head] object; equal sets are evaluated once. what: a name
-            of the work, for the progress.
+        sets: for each set the operation on each head, [layer, head] object; equal sets are evaluated once.
         answers: {id: answer text or predicted label}. scores: a table with a row for each question, pair or document.
-            If padding counts under one set, windows are padded in full under all sets.
+            If padding counts under one set, windows are padded in full under all sets. what: a name, for the progress.
         """
         ids, types, sentences = self._windows.texts
         answers, settings, reading = self._answers, self._settings, self._settings.chosen_reading
@@ -256,8 +252,7 @@ def evaluate_controls(
 
     asked: the task and the model. condition: its name, for messages. operations: the condition's, {type or head:
         operation}. draws: how many times heads are drawn; more draws do not change the first ones. questions: how many
-        of the rows are drawn at random, or "all". seed: of the draws of heads and of rows. settings: fields of
-        `Settings`.
+        rows are drawn at random, or "all". seed: of the draws of heads and rows. settings: fields of `Settings`.
     The table has a row for each draw and question, with the columns draw (from 0), id, the scores, such as f1, and
     overlap, the share of the condition's heads that the draw changes in the same way.
     """

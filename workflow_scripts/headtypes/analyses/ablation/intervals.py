@@ -91,7 +91,7 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
     The columns are condition and, for each metric:
       {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
       {metric}_low_by_article, {metric}_high_by_article: the mean's interval over articles;
-      drop_{metric}: how much worse than the baseline the mean is, with intervals under the same four endings.
+      drop_{metric}: how much worse the mean is than the baseline's, in its unit, with intervals under these endings.
     What is not known is NaN. The F1 of sentence pairs has no columns, since it is no mean over pairs.
     """
     first = next(iter(scores.values()))
@@ -114,11 +114,11 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
 def differences(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return by how much each condition's score is below each other condition's score, paired by question.
 
-    scores: {condition: a table of scores by question, as `read_scores` gives}.
+    scores: {condition: a table with a row of scores for each question}.
     The result has one row for each metric and ordered pair of conditions, with the columns metric, condition, other,
     difference, low, high and over. difference: the mean score of `other` less the mean score of `condition`, or the
-    reverse for a metric of which lower values are better. low, high: the difference's 95 % interval, over
-    articles if these are known. over: the name of the units of the interval, such as `articles`.
+    reverse for a metric of which lower values are better. low, high: the difference's 95 % interval, over articles if
+    these are known. over: the name of the units of the interval, such as `articles`.
     """
     rows = []
     for metric in metrics_in(next(iter(scores.values()))):

@@ -35,8 +35,7 @@ _LEAST_SETS = 3
 class Fit(NamedTuple):
     """The costs of heads by least squares, or by ridge, from the losses of sets (heads that are left out together).
 
-    effects: [head] the costs. errors: [head] their standard errors over sets. freedom: degrees of freedom of the
-        residuals.
+    effects: [head] the costs. errors: [head] their standard errors over sets. freedom: residual degrees of freedom.
     operator: [head, set], whose product with the losses of sets is the effects. penalty: of ridge, 0 for least squares.
     adjusted: the adjusted R2 of the sets. held_out: the R2 of sets that are not fitted, one of ten parts at a time.
     """
@@ -55,8 +54,7 @@ def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
 
     away: [set, head] bool, heads that a set lacks. lost: [set] how much worse the model is without the set's heads.
     If every set lacks heads of a layer, the effects of the layer sum to zero, and an effect is how much more a head
-    costs than the layer's heads do on average. Ridge is used for fewer than three sets per head. Raises `InputError` if
-    all sets lose the same.
+    costs than the layer's heads on average. Ridge is used below 3 sets per head. Raises `InputError` for equal losses.
     """
     if np.ptp(lost) < 1e-12:
         raise InputError("All sets of heads lose the same, so that no head costs more than another.")
@@ -104,7 +102,7 @@ def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.nd
 
 
 def set_means(company: Company, metric: str) -> np.ndarray:
-    """Return the loss of each set of heads in a metric, [set], on average over questions (or over tokens of texts)."""
+    """Return how much worse a metric is without each set of heads, [set], mean over questions (or tokens of texts)."""
     return company.lost(metric).sum(1) / company.sizes.sum()
 
 
@@ -115,10 +113,9 @@ def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
         standard_error over sets, low and high (its interval over questions or articles), p over sets, p_holm (corrected
         for all heads), and for each score cost_{metric} and cost_{metric}_error in points.
     fit: sets and units (questions), their numbers; away, how many heads a set lacks on average; penalty, of ridge;
-        half, how many heads explain half of what costs explain; pair, by `largest_pair`; and, each {metric: number},
-        whole (the score with all heads), set_cost (mean loss of a set), r2 (adjusted), held_out (R2 of sets that are
-        not fitted) and halves (correlation of the costs of one half of the sets with those of the other). seed: of
-        permutations.
+        half, how many heads explain half of what costs explain; pair, by `largest_pair`, with random `seed`; and, each
+        {metric: number}, whole (the score with all heads), set_cost (mean loss of a set), r2 (adjusted), held_out (R2
+        of sets that are not fitted) and halves (correlation of costs from one half of the sets and from the other).
     """
     sets, *shape = company.away.shape
     away = company.away.reshape(sets, -1).astype(float)
@@ -177,7 +174,7 @@ def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
 def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> dict:
     """Return the two heads whose common absence costs most, in standard errors, beyond the sum of their costs.
 
-    away: [set, head] heads that a set lacks. lost: [set] losses in nats. fit: costs by these. seed: of permutations.
+    away: [set, head] heads that a set lacks. lost: [set] losses in nats. fit: of costs to these losses.
     Only the 24 heads whose costs differ most from 0, in standard errors, are paired, if at least three sets lack both.
     The keys are heads (two indices), sets (number that lack both), effect (cost beyond the sum of both costs, in nats),
     standard_error, and p. p is the probability that chance gives any of the compared pairs an effect as large. For p,
@@ -229,12 +226,11 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
     """Return a table that compares labels of heads, such as types, and numbers of heads with the costs; a row for each.
 
     costs: [layer, head]. families: {family: {label: [layer, head]}}, of booleans (heads that have the label) or numbers
-        (NaN for none). seed: of the permutations. The columns are family, label, heads (number of heads with the label
-        or a number), statistic (for a label, how much more its heads cost than all heads of their layer, on average;
-        for a number, the rank correlation with costs within layers) and p.
+        (NaN for none). The columns are family, label, heads (number of heads with the label or a number), statistic
+        (for a label, how much more its heads cost than all heads of their layer, on average; for a number, the rank
+        correlation with costs within layers) and p.
     p: two-sided, for all labels of a family at once (Westfall and Young 1993): the share of permutations of heads
-        within layers in which the family's largest statistic, in standard deviations under permutation, is at least the
-        given one.
+        within layers in which the family's largest statistic, in standard deviations under permutation, is as large.
     """
     names, vectors, counts = [], [], []
     ranked = _ranks(costs)

@@ -86,7 +86,10 @@ class Reference(Span):
 
 
 def references(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Reference]:
-    """Return the mentions that lie wholly inside of a part of a document (`spans_of`), as the baselines see them."""
+    """Return the mentions that lie wholly inside of a part of a document, as the baselines see them.
+
+    subwords: the number of subwords of each word of the document; mentions whose head word has none are left out.
+    """
     found = []
     for span in spans_of(document, part, subwords):
         before, sentence = sentence_with(document, part.start + span.start)
@@ -186,10 +189,10 @@ read_coreference = table_reader("holds no accuracies at antecedents", dict.fromk
 
 @dataclass(frozen=True)
 class MentionSums:
-    """The sums of scores over each document's mentions, for each system and type of mention but single heads.
+    """The sums of scores over each document's mentions, in rows for the best heads and the baselines on each type.
 
-    right: [document, row] the sum of the scores of a document's mentions; a score is 1 for an antecedent that is found,
-        0 for one that is missed, or a probability for `chance`. mentions: the number of these mentions.
+    right: [document, row] the sum of scores of a document's mentions of the row's type; a score is 1 for an antecedent
+        that is found, 0 for one that is missed, or a probability for `chance`. mentions: the number of mentions.
     """
 
     system: Annotated[list[str], Stored(dimension="row")]
@@ -228,7 +231,7 @@ def measure_coreference(
           for documents of even index is chosen on documents of odd index, and the reverse. Empty if nothing is chosen.
       layer, head: from 0; empty for baselines, and if halves choose differently. mentions, documents: numbers of these.
       accuracy, low, high: in percent, with the interval over documents; a single head has no interval.
-      above_{baseline}, ..._low, ..._high: the best head's accuracy minus the baseline's, in points, for `BASELINES`.
+      above_{nearest, head_match, rules}, ..._low, ..._high: the best head's accuracy minus the baseline's, in points.
     Raises `InputError` if the guesses are not of these documents.
     """
     rows, baselines, document = _rows(documents, guesses)
@@ -293,7 +296,7 @@ def guessed_mentions(
 ) -> tuple[list[Anaphor], np.ndarray]:
     """Return (mentions, documents): the mentions at whose antecedents heads have guessed, in the order of the guesses.
 
-    documents: [mention] int, the index of each mention's document. Raises `InputError` if the guesses are of others.
+    documents: [mention] int, the index of each mention's document. Raises `InputError` if they lack these mentions.
     """
     coreferent = [
         anaphor
@@ -335,8 +338,8 @@ def _head_rows(right: np.ndarray, by_type: dict[str, np.ndarray], is_odd: np.nda
 def _best(right: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row:
     """Return the row of the best head, which is chosen on some mentions and scored on other mentions.
 
-    right: [mention, head] whether a guess is right. folds: pairs (choosing, scored) of [mention] bool; scored mentions
-        have NaN if their fold has no mentions to choose by. names: system, candidates, type and chosen of the row.
+    right: [mention, head] whether a guess is right. heads: (layer, head) of each. folds: pairs (choosing, scored) of
+        [mention] bool; scores are NaN without mentions to choose by. names: system, candidates, type and chosen.
     """
     scores, best = np.full(len(right), np.nan), []
     for choosing, scored in folds:

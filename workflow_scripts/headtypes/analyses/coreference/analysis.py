@@ -38,8 +38,7 @@ def _head_rows(path: StrPath, candidates: str) -> Any:
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
     """Yield a dictionary for the best head on each type of mention and set of candidates.
 
-    The keys include layer, head, at (the type of mention and the candidates, in words), value (the accuracy in percent)
-    and above (None).
+    Keys include layer, head, at (type of mention and candidates, in words), value (accuracy in percent), above (None).
     """
     from headtypes.analyses.coreference.accuracy import read_coreference
 

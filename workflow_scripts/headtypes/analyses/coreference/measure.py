@@ -21,15 +21,13 @@ class AntecedentReducer(WordReducer):
     """A reducer, run with a model, of every head's guesses at the antecedents of mentions in parts of documents.
 
     A guess is the word that the mention's head word looks at most: argmax over j of W[head word, j], the first on a
-    tie. W is the attention between words. The candidates j are three sets (`mentions.CANDIDATES`): all other words; the
-    words before the head word; and head words of the mentions that end before this mention starts, as the baselines
-    choose.
+    tie. W is the attention between words. The candidates j are three sets: all other words; the words before the head
+    word; and, as for baselines, head words of the mentions that end before this mention starts.
 
     The result has an array for each part, [mention, layer, head, candidates] int16: words counted from 0; -1 if the
     model lets no candidate be seen.
 
-    word_of_token: for each part the index of each token's word. anaphors_of: for each part its mentions with
-        antecedents.
+    word_of_token: for each part the index of each token's word. anaphors_of: for each part the mentions to guess at.
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]], anaphors_of: Sequence[Sequence[Anaphor]]):

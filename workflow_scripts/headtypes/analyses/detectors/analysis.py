@@ -9,10 +9,10 @@ from headtypes.core.stage import Plan, Result, given, stage
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """Return the atlas's columns on detectors, as a list of `Column`.
+    """Return columns on detectors for the atlas (the page of every head), as a list of `Column`.
 
     The first column has the names of the detectors that detect each head; one column for each detector has scores in
-    percent.
+    percent. path: the table of heads by detector.
     """
     import pandas as pd
 
@@ -33,7 +33,10 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield `Measure`s of sets of heads, for each detector: mean, smallest and largest score, and number detected."""
+    """Yield `Measure`s of any set of heads by each detector: mean, smallest and largest score, and number detected.
+
+    path: the table of heads by detector. types and seed are not used.
+    """
     from headtypes.analyses.detectors.results import read_detector_table
 
     for detector, rows in read_detector_table(path).groupby("detector", sort=False):

@@ -25,8 +25,7 @@ class Sequences:
     """Sequences of random tokens `x`: once repeated, `x x`, and once followed by the same tokens shuffled, `x y`.
 
     encoded: first all `x x`, then, in the same order, all `x y`; around each the special tokens of a text.
-    start: the number of special tokens before the first random token. length: the number of tokens of `x`, all
-        different.
+    start: how many special tokens are before the first random token. length: of `x`, whose tokens all differ.
     """
 
     encoded: Encoded
@@ -41,10 +40,10 @@ def draw_sequences(
 
     sequences: how many `x` are drawn. length: the tokens of each `x`, at least 4. No token is special or added.
     seed: with the vocabulary, the seed alone determines the tokens; more sequences begin with the same sequences.
+    max_length: tokens of the model's longest input. model: its name, for messages.
 
     No token of `y` stands at its own place of `x` or at the place before. Therefore neither the token at the same place
-    of `x` nor the next token is the token itself. Raises `InputError` if the vocabulary or the model's longest input
-    has too few tokens for `x`.
+    of `x` nor the next token is the token itself. Raises `InputError` if the vocabulary or `max_length` is too small.
     """
     others = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
     ordinary = np.array(sorted(set(tokenizer.get_vocab().values()) - others))
@@ -124,7 +123,7 @@ class Targets(PerSample):
 
 
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
-    """Return the table of `measure_detectors` for a loaded model: a row for each detector, sequence, layer and head."""
+    """Return a table of score and null for a loaded model: a row for each detector, sequence, layer and head."""
     (scores,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     score, null = (np.stack([pair[side] for pair in scores.values()]) for side in (0, 1))
     indices = [range(size) for size in score.shape[1:]]
@@ -137,9 +136,9 @@ def measure_detectors(
 ) -> pd.DataFrame:
     """Return how much a model's heads attend to the tokens that each detector looks for, on random tokens.
 
-    sequences, length, seed: as in `draw_sequences`. Returns a row for each detector, sequence, layer and head (numbers
-        from 0), with the columns detector, sequence, layer, head, score and null; score and null are shares of
-        attention (`Targets`).
+    sequences: how many random sequences are repeated and shuffled. length: tokens of each, at least 4. seed: of the
+        draw. Returns a row for each detector, sequence, layer and head (numbers from 0), with the columns detector,
+        sequence, layer, head, score and null; score and null are shares of attention (`Targets`).
     Raises `InputError` if sequences of this length cannot be drawn, and if attention is not finite.
     """
     run = ModelOnTask(record, task="random tokens", precision=precision, batch_tokens=batch_tokens)

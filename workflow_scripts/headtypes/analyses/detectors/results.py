@@ -21,15 +21,15 @@ COLUMNS = {
 def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
     """Return the score of every head by each detector, and whether the detector detects the head.
 
-    scores: as `measure.measure_detectors` returns them. least: the share of attention by which the score of a detected
-        head exceeds the null.
+    scores: a row for each detector, sequence, layer and head, with score and null, shares of attention. least: the
+        share by which the score of a detected head exceeds the null.
 
-    The table has one row for each detector, layer and head (from 0), with the columns of `COLUMNS`: means over
-    sequences of score, null and difference, with the interval of the difference; the number of sequences on which the
-    difference is `above` least, and of all; the p-value of the hypothesis that it is on at most half of all sequences
-    (sign test), corrected for the number of heads and detectors of the model (`statistics.holm`); and whether
-    corrected_p is below 0.05. If the hypothesis is true of every head and detector of a model, the probability that any
-    head is detected is at most 0.05.
+    The table has a row for each detector, layer and head (from 0), with the columns detector, layer, head; score, null
+    and difference, means over sequences; low and high, the interval of difference; above, on how many sequences the
+    difference is above `least`; sequences, their number; p, the p-value of the hypothesis that it is above on at most
+    half of all sequences (sign test); corrected_p, corrected for the number of heads and detectors of the model (Holm
+    1979); and detected, whether corrected_p is below 0.05. If the hypothesis is true of every head and detector of a
+    model, the probability that any head is detected is at most 0.05.
     """
     floats = scores.astype({"score": float, "null": float})
     score, null = (floats.pivot_table(name, ["detector", "layer", "head"], "sequence") for name in ("score", "null"))

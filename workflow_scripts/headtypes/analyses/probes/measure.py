@@ -47,8 +47,7 @@ def _read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
     """Return {word: vector, [channel] float32} for those of the given words that a file of word vectors has.
 
     path: a text file with a word and its numbers on each line, separated by single spaces, as GloVe's. Some words of
-        the larger files contain spaces, and lines of fastText's files end in spaces. words: in lower case, as in
-        GloVe's files.
+        the larger files contain spaces, and lines of fastText's files end in spaces. words: in lower case, as GloVe's.
     Raises `InputError` that names the file and the line, if a line has more or fewer numbers than the first or a word
     other numbers on another line, and for a header as word2vec and fastText write it.
     """
@@ -79,10 +78,10 @@ def _read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
 
 
 def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> WordVectors:
-    """Return the vectors of the words of sentences, in lower case, from a file in GloVe's text format.
+    """Return (vectors, known): vectors of the words of sentences, in lower case, from a file in GloVe's text format.
 
-    sentences: lists of words. An unknown word has zeros. Raises `InputError` for a damaged file, and if it has none of
-        the words.
+    sentences: lists of words. vectors: for each sentence [word, channel] float32, zeros for an unknown word. known: the
+        share of words that have a vector. Raises `InputError` for a damaged file, and if it has none of the words.
     """
     lower = [[word.lower() for word in words] for words in sentences]
     vectors = _read_vectors(path, {word for words in lower for word in words})
@@ -100,10 +99,10 @@ def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> WordVector
 def vectors_of_model(
     model: PreTrainedModel, input_ids: Sequence[Sequence[int]], word_of_token: Sequence[Sequence[int]]
 ) -> WordVectors:
-    """Return vectors of the words of sentences: the mean of the model's input embeddings of a word's subwords.
+    """Return (vectors, 1.0): for each sentence [word, channel], the mean input embedding of each word's subwords.
 
-    Position embeddings are not added. input_ids, word_of_token: for each sentence its tokens, and the word of each
-    token, -1 for special tokens.
+    Position embeddings are not added; every word has a vector (1.0 is their share). input_ids, word_of_token: for each
+    sentence its tokens, and the word of each token, -1 for special tokens.
     """
     module = model.get_input_embeddings()
     with weights_on_device(module):
@@ -128,7 +127,7 @@ def _numbers(numbers: list[str], path: str, line: int) -> np.ndarray:
 
 
 class ReadSentences(NamedTuple):
-    """The sentences that a model can read, with their tokens, their words' vectors, and how many words have one."""
+    """The sentences that a model can read, their tokens, their words' vectors, and the share of words that have one."""
 
     sentences: list[Sentence]
     encoded: EncodedWords
@@ -137,7 +136,7 @@ class ReadSentences(NamedTuple):
 
 
 def readable_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors: str | None) -> ReadSentences:
-    """Return the sentences that a model can read; raises `InputError` if there is none.
+    """Return the sentences that a model can read, with tokens and word vectors; raises `InputError` if there is none.
 
     vectors: a file of word vectors in GloVe's text format; None for the model's own embeddings.
     """
@@ -178,7 +177,7 @@ _EMBEDDINGS = {"embeddings", "embed_tokens", "embed_positions", "embed_in", "wte
 def random_network(model: PreTrainedModel, seed: int) -> PreTrainedModel:
     """Return a copy of a model with its embeddings and random other weights; biases are 0, and norms scale by 1.
 
-    Weights are drawn by the seed from a normal distribution. The model is on one device.
+    Weights are drawn by the seed from a normal distribution (deviation 0.02). The model must be on one device.
     """
     drawn = copy.deepcopy(model)
     generator = torch.Generator().manual_seed(seed)
@@ -222,19 +221,18 @@ def train_probes(
     """Return how many words probes (parsers that read attention) get right, trained on sentences of a treebank.
 
     training: sentences from which probes learn, one step each, in this order. scored: sentences that probes parse.
-    vectors: a file of word vectors in GloVe's text format; None for the model's own embeddings.
-    sentences: how many of the first training sentences are used, or "all". settings: keyword arguments of
-        `ModelOnTask`.
+        vectors: a file of word vectors in GloVe's text format; None for the model's own embeddings. sentences: how many
+        of the first training sentences are used, or "all". settings: keyword arguments of `ModelOnTask`.
     starts: random starts of each probe. root: where the root stands among the words' vectors: `first`, before the first
         word; or `released`, behind the last, as in the released code, so that every candidate is given the vector of
         the next word. Under `released` a word may be its own head, too.
 
     Returns a dictionary for JSON with the keys
       right: {probe: the number of words of each scored sentence whose syntactic head the probe finds,
-          [start][sentence]}.
+          [start][sentence]}; probes are `attention`, `attention_and_words`, `distance_and_words` and `random_network`.
       words: the number of words of each scored sentence that count, all but punctuation.
-      scored, training: how many sentences are read, and left out.
-      vectors: the length of a word vector, and the share of scored words that have one.
+      scored, training: {"read", "left_out": how many sentences were}.
+      vectors: {"channels": length of a word vector, "known": share of scored words that have one}.
     """
     training = training if sentences == "all" else training[:sentences]
     run = ModelOnTask(record, **settings)
@@ -367,7 +365,7 @@ class AttentionAndWords(Attention):
 
 
 class DistanceAndWords(nn.Module):
-    """A probe without attention: a layer of tanh units over two words' vectors and eight features of their distance.
+    """A probe without attention: a score from tanh units over two words' vectors and eight features of their distance.
 
     channels: the length of a word vector. root: `first`, candidate i has the vector of word i; or `released`, the
         vector of word i + 1, as in the paper's code.

@@ -26,8 +26,7 @@ BASELINES = ("right_branching", "best_offset", "best_head")
 class RightWords:
     """The number of words of each sentence whose syntactic head each probe and each baseline finds.
 
-    right: [sentence, system] number of right words; for a probe the mean over its random starts. words: [sentence]
-        number of words that count.
+    right: [sentence, system]; for a probe the mean over its random starts. words: [sentence] how many words count.
     """
 
     system: Annotated[list[str], Stored(dimension="system")]
@@ -53,9 +52,9 @@ read_probe_scores = table_reader(
 def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses) -> tuple[pd.DataFrame, RightWords]:
     """Return (table, right words): unlabelled attachment scores of probes and baselines, and their right words.
 
-    probes: the dictionary of `measure.train_probes`. sentences: the evaluated part of the treebank. arcs: the guesses
-        of attention heads on this part. The baselines are right-branching, the best offset and the best head; offset
-        and head are the best on these sentences.
+    probes: the dictionary of `measure.train_probes`, right words by probe. sentences: the evaluated part of the
+        treebank. arcs: the guesses of attention heads on this part. The baselines are right-branching, the best offset
+        and the best head; offset and head are the best on these sentences.
 
     The table has the columns system, the name of a probe, such as `attention`, or of a baseline, such as `best_head`;
     minus, empty, or for a difference the system that is subtracted; uas, low and high, the score or difference in

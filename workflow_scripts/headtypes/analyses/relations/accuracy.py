@@ -112,7 +112,7 @@ class Pairs:
     heads: np.ndarray
 
     def right(self, guesses: np.ndarray) -> np.ndarray:
-        """Return whether guesses for all words of all sentences, [word, ...], are right for these: [pair, ...] bool."""
+        """Return whether guesses at all words, [word, ...], are right at the relation's words: [pair, ...] bool."""
         return guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
 
     def within(self, chosen: np.ndarray) -> "Pairs":
@@ -121,10 +121,11 @@ class Pairs:
 
 
 def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
-    """Return {relation: pairs} by the labels of the treebank, after three totals over relations (`TOTALS`).
+    """Return {relation: its words and their heads} by the labels of the treebank, after three totals over relations.
 
-    Labels stand as they are (`nsubj`, `nsubj:pass`). A universal relation with subtypes has a further entry of all of
-    its labels together (`nsubj:*`). Raises `InputError` if a label has the name of another entry.
+    Totals: all words, without punctuation, without punctuation and root. Labels stand as they are (`nsubj:pass`). A
+    universal relation with subtypes has a further entry of all of its labels together (`nsubj:*`). Raises `InputError`
+    if a label has the name of another entry.
     """
     labels = sorted({label for sentence in sentences for label in sentence.relations})
     for label in labels:
@@ -148,7 +149,7 @@ def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
 
 
 def stanford_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
-    """Return {relation: pairs} for Stanford's dependency relations, derived from trees of Universal Dependencies."""
+    """Return {relation: its words and their heads} for Stanford's dependency relations, derived from universal ones."""
     tagged = any(tag for sentence in sentences for tag in sentence.xpos)
     return _pairs_by_name(sentences, lambda sentence: derived(sentence, tagged))
 
@@ -188,8 +189,8 @@ def measure_offsets(sentences: Sequence[Sentence], test: Sequence[Sentence] | No
     """Return the accuracy, in percent, of fixed offsets (-3 to 3 words, but 0) as guesses at syntactic heads.
 
     sentences: the treebank's file that is evaluated. test: its test file, or None.
-    The columns are part (`file`, `even`, `odd` or `test`: which sentences), annotation (`universal` or `stanford`),
-    relation, words (their number), offset and accuracy.
+    The columns are part (`file`, its sentences of `even` or `odd` index, or `test`), annotation (`universal` or
+    `stanford`), relation, words (their number), offset and accuracy.
     """
     rows = []
     for read, parts in ((sentences, (FILE, EVEN, ODD)), (test, (TEST,))):
@@ -210,7 +211,7 @@ def measure_offsets(sentences: Sequence[Sentence], test: Sequence[Sentence] | No
 
 
 def offset_guesses(sentences: Sequence[Sentence], offset: int | Sequence[int]) -> np.ndarray:
-    """Return the word at a fixed offset from each word: [word] int64, counted in the sentence from 1.
+    """Return the word at a fixed offset (1: the next) from each word: [word] int64, counted in the sentence from 1.
 
     The entry is -1, which is never right, if the word at the offset would be outside of the sentence. For several
     offsets the result is [word, offset].
@@ -240,10 +241,16 @@ class BestHeads:
     """The best attention head for each dependency relation, and its scores in each sentence that is scored.
 
     A fold is a choice of heads on some sentences and the scores of these heads on other, or the same, sentences. With
-    two folds, each half of the sentences is scored with the choice of the other half. The fields are explained at
-    `results/relations/{model}/{task}.sums.h5` in docs/lookup/outputs.md; columns of `chosen` are `CHOSEN`, of `right`
-    `QUANTITIES`, of `to_sep` `GROUPS`. Relations have words to choose by and words to score in every fold. `right` is
-    NaN without a head, `looks` if no word can see [SEP].
+    two folds, each half of the sentences is scored with the choice of the other half.
+    chosen: layer, head and direction (0: from dependent to head) of the best head, layer and head of the best one in
+        the other direction (-1 for none), and the index of the best offset among -3, -2, -1, 1, 2 and 3.
+    right: sums over each sentence's words of the shares accuracy, other_accuracy, offset_accuracy, above_offset and
+        forward_above_backward; NaN without a head. words, visible: words scored, and those with a visible right answer.
+    to_sep, to_sep_words: sum and number of the best head's shares of attention to [SEP], from the relation's words that
+        look (in direction 0 dependents), from other words, from non-nouns, and from words neither nouns nor pronouns.
+        looks: every head's mean share to [SEP] from all words where heads are chosen, NaN if none can see [SEP]. rises:
+        every head's mean share from other words less that from words that look, where heads are scored. leads: every
+        head's accuracy less that of the best offset, in points, where heads are chosen.
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
@@ -267,9 +274,8 @@ class Part:
     """A part of a treebank with the guesses at its syntactic heads, by attention heads (`arcs`) and by fixed offsets.
 
     pairs: {annotation: {relation: words and syntactic heads}}. sentences: the number of sentences that a model has
-        read. sentence: [word] the index of each word's sentence among the read sentences. upos: [word] the word's part
-        of speech. is_odd: [word] whether the sentence has an odd index in the treebank.
-    by_offset: [word, offset] the guesses of offsets -3 to 3 but 0.
+        read. sentence: [word] the index of each word's sentence among these. upos: [word] part of speech. is_odd:
+        [word] if its sentence has an odd index in the treebank. by_offset: [word, offset] guesses by -3 to 3, but 0.
     Raises `InputError` if the guesses are not of these sentences.
     """
 
@@ -308,7 +314,7 @@ class Part:
 
 
 class _Fold(NamedTuple):
-    """Words on which heads are chosen, and words on which the chosen heads are scored: parts, and [word] bool."""
+    """A choice of heads on some words of a part (`choosing`, [word] bool) and their scores on others (`scoring`)."""
 
     chosen_on: Part
     choosing: np.ndarray
@@ -321,7 +327,7 @@ class _Fold(NamedTuple):
 
 
 def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> BestHeads:
-    """Return the best head of each listed relation that has words to choose by and words to score in every fold."""
+    """Return the best head of each (annotation, relation) that has words to choose by and to score in every fold."""
     pairs = {name: [fold.pairs(*name) for fold in folds] for name in listed}
     names = [name for name, by_fold in pairs.items() if all(len(some.words) for both in by_fold for some in both)]
     sentences, (_, *heads, _) = folds[0].scored_on.sentences, folds[0].chosen_on.arcs.guess.shape
@@ -350,9 +356,9 @@ def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> Be
 
 
 def _choose(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> None:
-    """Write the best heads and the best offset on the pairs of a relation to `best`.
+    """Write to `best` the best heads and the best offset at the words of one relation, in a part of a treebank.
 
-    at: indices of the relation and of the fold in `best`. part: the part of the treebank to which the pairs belong.
+    at: indices of the relation and of the fold in `best`. pairs: the relation's words with their heads.
     """
     accuracy = pairs.right(part.arcs.guess).mean(0)
     seen = part.arcs.can_be(pairs.words, pairs.heads).any(0)
@@ -367,7 +373,7 @@ def _choose(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> N
 
 
 def _score(best: BestHeads, at: tuple[int, int], pairs: Pairs, fold: _Fold, all_to_sep: np.ndarray) -> None:
-    """Write to `best` how often the chosen heads and offset are right, and the attention of each group to [SEP].
+    """Write to `best` how often chosen heads and offset are right, and how much each group of words looks at [SEP].
 
     at: indices of the relation and of the fold in `best`. pairs: the relation's words that are scored.
     all_to_sep: [2, layer, head] sum and number of the attention to [SEP] of all scored words.
@@ -407,7 +413,7 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """The results of `measure_relations`: a table of all heads, a table of the best heads, and sums by sentence."""
+    """The accuracy of all heads and of the best heads at dependency relations, and the best heads' sums by sentence."""
 
     heads: pd.DataFrame
     best: pd.DataFrame
@@ -419,21 +425,23 @@ def measure_relations(
 ) -> RelationTables:
     """Return the accuracy of every head at every dependency relation, and the best head of each relation.
 
-    parts: {"file": sentences} and, if there is a test file, {"test": sentences}. arcs: the guesses, by the same names.
+    parts: {"file": sentences} and, if there is a test file, {"test": sentences}. arcs: guesses of heads on each part.
     least: words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.
 
     Layers and heads count from 0; accuracies in tables are in percent.
-    heads: one row for each relation, part, layer, head and direction (`guesses.DIRECTIONS`). visible: the number of
-        guesses whose right answer the head can see; visible_accuracy: over these guesses. If the head can see none,
-        both accuracies are NaN: in a causal model, a guess at a later word is impossible and not wrong.
+    heads: one row for each annotation (`universal`, `stanford`), relation, part, layer, head and direction
+        (`dependent_to_head`, `head_to_dependent`). visible: the number of guesses whose right answer the head can see;
+        visible_accuracy: over these. If the head can see none, both accuracies are NaN: in a causal model, a guess at a
+        later word is impossible and not wrong.
     best: one row for each relation and way of choosing. chosen, scored: the parts on which the head is chosen and
         scored: `file` and `file`, as in the paper; and `file` and `test` or, without a test file, `halves`: each half
         of the sentences, of even or of odd index, is scored with the choice of the other half. If halves choose
         differently, layer, head, direction and offset are empty. Columns other_...: of the best head in the other
         direction. offset: by how many words the syntactic head follows the dependent. forward_above_backward: the best
         head from dependent to head minus the best from head to dependent. to_sep, to_sep_others: the share of attention
-        in the best head to [SEP] from words that call for the head, and from all other words. {name}_low, {name}_high:
-        intervals over sentences. left_out: a sentence on how many sentences of `file` no head reads, and why.
+        in the best head to [SEP] from the relation's words that look (dependents or syntactic heads, by direction), and
+        from all other words. {name}_low, {name}_high: intervals over sentences. left_out: a sentence on how many
+        sentences of `file` no head reads, and why.
     sums: {scored: the best heads with the sums of each sentence}, `file` first, from which the intervals are made.
     """
     read = {name: Part(parts[name], arcs[name]) for name in arcs}

@@ -21,7 +21,7 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
 
     A head's best relation is the one at which its accuracy is farthest above that of the best fixed offset; the lead is
     the difference in points. The list is empty if no head is above an offset, as in small treebanks without a listed
-    relation (`relations.least` in the config).
+    relation. path, best: the tables of all heads and of the best heads of relations.
     """
     from headtypes.analyses.relations.accuracy import TOTALS, chosen_and_scored_on_file, read_best_heads, read_relations
 
@@ -48,8 +48,7 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
 def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
     """Yield a dictionary for the best head at each relation; its keys include layer, head, at, value and above.
 
-    at: the relation and its direction, in words. value: the accuracy in percent. above: points above the best fixed
-        offset.
+    at: the relation and its direction, in words. value: accuracy in percent. above: points above the best fixed offset.
     """
     from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
 
@@ -64,7 +63,7 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
 
     The number is that of the relations whose best head in the whole model is in the set. Not counted are totals, rows
     that unite a relation with its subtypes, and poss, since poss* has the same words. Heads are chosen and scored on
-    the part `file`, as in the paper.
+    the part `file`, as in the paper. path: the table of all heads. types and seed are not used.
     """
     import numpy as np
 

@@ -20,9 +20,9 @@ class ArcGuesses:
 
     sentence, length: indices of the read sentences in the treebank, and their numbers of words. Words of all sentences
         stand one after the other. guess: 1 for the first word of the sentence, -1 for no guess; the last dimension is
-        the direction (`DIRECTIONS`). visible: [word, layer, direction, 2] first and last word that each guess could be,
-        -1 for none; causal and local layers hide some words. to_sep: share of each word's attention to the token that
-        ends the input ([SEP]); NaN if the word cannot see the token.
+        the direction, from dependent to head, then from head to dependent. visible: [word, layer, direction, 2] first
+        and last word that each guess could be, -1 for none; causal and local layers hide some words. to_sep: share of
+        each word's attention to the token that ends the input ([SEP]); NaN if the word cannot see the token.
     left_out: {reason: number of sentences not read}; the reason is too many tokens, or a word without a token.
     """
 

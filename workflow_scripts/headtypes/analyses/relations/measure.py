@@ -20,14 +20,13 @@ from headtypes.models.records import ModelRecord, read_model_record
 class Guesses(WordReducer):
     """A reducer, run with a model, of the guess of every attention head at each word's syntactic head.
 
-    Two guesses at the head of word i are made from the attention W between words, in the order of `guesses.DIRECTIONS`;
-    on a tie the first word is the guess:
+    Two guesses at the head of word i are made from the attention W between words; on a tie the first word is the guess:
     dependent_to_head: argmax over j != i of W[i, j], the word that i looks at most.
     head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i (weights of different rows).
 
     A guess is 1 for the first word, and never 0 (the root). A guess is -1 (no guess) in a sentence of one word, and if
-    the model lets no other word be seen. The result has (guess, visible, to_sep) for each sentence, as in
-    `guesses.ArcGuesses`.
+    the model lets no other word be seen. The result has for each sentence the guess, [word, layer, head, 2], the first
+    and last word that it could be, [word, layer, 2, 2], and the share of attention to [SEP], [word, layer, head].
     """
 
     def start(self, batch: Batch) -> None:
@@ -95,8 +94,7 @@ class Guesses(WordReducer):
 def extract_arcs(parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, **settings) -> dict[str, ArcGuesses]:
     """Return every head's guesses at syntactic heads, by the name of the part of a treebank.
 
-    parts: {"file": sentences} and, if there is a test file, {"test": sentences}. settings: keyword arguments of
-        `ModelOnTask`.
+    parts: {"file": sentences} and, if there is a test file, {"test": sentences}. settings: arguments of `ModelOnTask`.
     Sentences that are too long for the model are left out. Raises `InputError` if no sentence can be read.
     """
     run = ModelOnTask(record, **settings)

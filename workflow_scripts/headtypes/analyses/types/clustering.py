@@ -166,8 +166,7 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
     """Return heads divided into k clusters, with the names of the clusters.
 
     features: [head, column] distance features (bins 0..N-1, self, cls, sep, comma, period).
-    method: `kmeans`, as in Guan et al. 2020, section 4, `agglomerative`, `spectral`, or a Gaussian mixture, such as
-        `gmm` (`names.MIXTURES`).
+    method: `kmeans` (as in Guan et al. 2020, section 4), `agglomerative`, `spectral` or a Gaussian mixture (`gmm`).
     scale: whether each column is brought to zero mean and unit variance first, which the paper does not do; distances
         and silhouettes are then those of the scaled features.
     restarts: initialisations of which the best is kept (agglomerative has none). With ten, k-means with k = 4 on the 72
@@ -340,8 +339,7 @@ def compare_numbers(
         all, or two, clusterings of halves give the same cluster; NaN if the method cannot divide halves into k
         clusters. Halves of pairs, which take long, are clustered by k-means with 3 and 5 clusters alone.
     rands: {covariance of the mixture: adjusted Rand index (Hubert and Arabie 1985; 1 for the same clusters, about 0 for
-        unrelated ones) of k clusters by k-means and by a Gaussian mixture}. Empty for methods other than k-means and
-        mixtures.
+        unrelated ones) of k clusters by k-means and by a Gaussian mixture}. Empty if `method` is neither.
     """
     features = features_by_sample.mean(axis=0, dtype=np.float64)
     bins, most = features.shape[1] - len(SELF_AND_SPECIAL), len(np.unique(features, axis=0)) - 1
@@ -413,7 +411,7 @@ def measure_stability(
     pairs: bool = True,
     **settings: Any,
 ) -> dict:
-    """Return how far clusterings of halves of heads, samples and pairs agree with the full one (von Luxburg 2010).
+    """Return how far clusterings of halves of heads, samples and pairs agree with one of all (von Luxburg 2010).
 
     features_by_sample: [sample, head, column] distance features; read in blocks of samples.
     labels: [head] int, 0..k-1, the clusters of the full fit. models: clusterings of each kind of half, at least 2.
@@ -422,13 +420,14 @@ def measure_stability(
     settings: `scale` (whether features are scaled) and `restarts` (of each fit), as in `cluster_heads`.
 
     The keys are models; profiles, for each half of the samples {"near", "special", "far": each cluster's share of
-    attention}; and heads, samples and pairs, each {"all_agree", "pairwise", "by_head"} in percent, by `agreement`.
-    Models of `heads` are fitted on half of the heads, models of `samples` on the head features of half of the samples;
-    both predict all heads from the features of all samples. Models of `pairs` are fitted on half of the pairs and
-    predict all pairs; `pairs` is None if not asked for, and for methods other than k-means and Gaussian mixtures.
-    Halves are rounded down. Clusters are matched to those of the full fit, which for pairs is a fit to all pairs. Guan
-    et al. 2020, section 4, report `all_agree` as a "proportion of input samples", without saying whether heads, samples
-    or pairs of both are meant; hence all three.
+    attention}; and heads, samples and pairs, each {"all_agree", "pairwise": percentage of heads (or pairs) to which
+    all, or two, models give the same cluster; "by_head": for each head, percentage of models that give it its cluster
+    in `labels`}. Models of `heads` are fitted on half of the heads, models of `samples` on the head features of half of
+    the samples; both predict all heads from the features of all samples. Models of `pairs` are fitted on half of the
+    pairs and predict all pairs; `pairs` is None if not asked for, and for methods other than k-means and Gaussian
+    mixtures. Halves are rounded down. Clusters are matched to those of the full fit, which for pairs is a fit to all
+    pairs. Guan et al. 2020, section 4, report `all_agree` as a "proportion of input samples", without saying whether
+    heads, samples or pairs of both are meant; hence all three.
     Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.
     """
     settings |= {"method": method, "k": k}
@@ -469,8 +468,7 @@ def cluster_halves(
     """Return (clusters, profiles) of heads clustered on random halves of the samples, an entry for each half.
 
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
-    models: the number of halves. seed: gives the seeds of halves and fits. settings: `method`, `scale` and `restarts`,
-        as in `cluster_heads`.
+    models: the number of halves. seed: of halves and fits. settings: method, scale, restarts, as in `cluster_heads`.
     clusters: for each half the cluster of each head, [head] int, matched to `labels`. profiles: for each half {"near",
         "special", "far": the share of attention of each cluster in this half}.
     Raises `InputError` for fewer than two samples.
@@ -517,10 +515,9 @@ def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarra
 def agreement(predicted: np.ndarray, labels: np.ndarray) -> dict:
     """Return how far several clusterings of heads agree: percentages under the keys all_agree, pairwise and by_head.
 
-    predicted: [model, head] the cluster that each model gives each head. labels: [head] the clusters of the full fit.
-    all_agree: of heads, those to which all models give the same cluster. pairwise: of heads, those to which two models
-        do, mean over pairs of models. by_head: for each head, of models, those that give it its cluster of the full
-        fit.
+    predicted: [model, head] the cluster that each model gives each head. labels: [head] clusters by a fit to all heads.
+    all_agree: percentage of heads to which all models give the same cluster. pairwise: of heads to which two models do,
+        mean over pairs of models. by_head: for each head, percentage of models that give it its cluster in `labels`.
     """
     pairs = [(one == other).mean() for one, other in combinations(predicted, 2)]
     return {
@@ -557,8 +554,8 @@ def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, 
     """Return the partition that a user's CSV file with the columns layer, head and type gives.
 
     features: [layer * head, column] distance features, of which the partition has unscaled silhouettes. shape: (layers,
-        heads of a layer). Clusters are numbered in the order of `order_types`, and no name is doubtful. Raises
-        `InputError` if the file cannot be read or does not have every head once.
+        heads of a layer). Clusters are numbered by type: those of Guan et al. (2020), then by alphabet. No name is
+        doubtful. Raises `InputError` if the file cannot be read or does not have every head once.
     """
     types = read_types(csv_path, shape).reshape(-1)
     order = order_types(types)
@@ -585,8 +582,7 @@ def match_clusters(partition: Partition, parent_partition: Partition) -> dict[st
 
     partition, parent_partition: the types of the model, and of the model from which it was fine-tuned (its parent).
     The matching is one-to-one, and most heads keep their cluster under it, whatever clusters are called (Kuhn 1955, the
-    Hungarian method). Matched clusters without a common head are left out. Raises `InputError` if the models differ in
-    layers or heads.
+    Hungarian method). Matched clusters without a common head are left out. Raises `InputError` if shapes differ.
     """
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
@@ -608,7 +604,7 @@ def most_together(together: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def matched_clusters(partition: Partition, parent_partition: Partition) -> np.ndarray:
-    """Return which heads keep their cluster of the parent model, [layer, head] bool, if as many as can keep it."""
+    """Return which heads keep the parent model's cluster, [layer, head] bool, in the matching by which most do."""
     match = match_clusters(partition, parent_partition)
     partner = [match.get(name) for name in partition.type_of.reshape(-1)]
     return np.array(partner, dtype=object).reshape(partition.shape) == parent_partition.type_of

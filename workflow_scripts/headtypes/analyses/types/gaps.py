@@ -29,8 +29,7 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
       line: the dip of the heads along the line between the centres of two clusters by k-means.
       position: [head] the place of each head on this line.
       paths: for each head, the dip of the lengths of the shortest paths, over edges between near heads, from the head
-          to all heads; the lower quartile over heads. Heads on an arc have one peak along the arc, but two along any
-          line.
+          to all heads; the lower quartile over heads. Heads on an arc have one peak along it, but two along any line.
     """
     if len(np.unique(features, axis=0)) < FEWEST_HEADS:
         return None
@@ -57,8 +56,7 @@ def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
 def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
     """Return the p-value of the hypothesis that heads have no gaps: the larger p-value of both dips of `measured_gaps`.
 
-    A dip below the mean dip by chance has the p-value 1. gaps: the dips line and paths of `head_gaps`, in percent.
-    heads: the number of heads.
+    A dip below the mean dip by chance has the p-value 1. gaps: the dips line and paths, in percent, of `heads` heads.
     """
     return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
 
@@ -72,10 +70,9 @@ def _uniform_dips(number: int) -> np.ndarray:
 def _path_lengths(points: np.ndarray) -> np.ndarray:
     """Return the lengths of shortest paths between heads, [head, head], along edges to near heads.
 
-    points: [head, column].
-    Edges join each head to its nearest heads; further edges are those of a minimum spanning tree. Row i is the mean of
-    the lengths from head i and from each of its nearest heads. Lengths from a single head come in steps, since edges
-    are about equally long where a cloud is thick.
+    points: [head, column]. Edges join each head to its nearest heads; further edges are those of a minimum spanning
+    tree. Row i is the mean of the lengths from head i and from each of its nearest heads. Lengths from a single head
+    come in steps, since edges are about equally long where a cloud is thick.
     """
     distances = squareform(pdist(points))
     nearest = distances.argsort(axis=1)[:, : min(_NEIGHBOURS, len(points) // 4) + 1]

@@ -30,9 +30,9 @@ class TypeStyle:
 
 
 def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
-    """Return {type: its style}, in the order of `order_types`.
+    """Return {type: its style}: types of Guan et al. (2020) first, then others by alphabet.
 
-    The types of Guan et al. (2020) and `type-1`, `type-2`, ... look the same in every figure; others by their place.
+    The former, and `type-1`, `type-2`, ..., look the same in every figure; looks of others depend on their position.
     """
     styles = {}
     for index, name in enumerate(order_types(types)):
