@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "workflow_scripts"))
 
 from headtypes.core.errors import InputError
-from headtypes.models.placement import limit_memory
+from headtypes.models.placement import MEMORY
 from headtypes.models.records import read_model_record
 from headtypes.models.stage import RECORD
 from headtypes.pages.atlas.live import Live, LiveServer
@@ -48,7 +48,8 @@ def main(arguments: list[str]) -> None:
         of_kind = results_of(plan, kind, asked.model).items()
         of_kind = [(name, Path(SHOWN[kind].path.format(**entry.wildcards))) for name, entry in of_kind]
         found[kind] = [(name, file) for name, file in of_kind if file.exists()]
-    limit_memory(asked.model, plan.memory_of(asked.model))
+    if memory := plan.memory_of(asked.model):
+        MEMORY[asked.model] = memory
     settings = {"precision": plan.config.compute.precision, **plan.config.clustering.features()}
     live = Live(read_model_record(record), found, **settings)
     with LiveServer(live, (asked.text, asked.second), asked.port) as server, suppress(KeyboardInterrupt):
