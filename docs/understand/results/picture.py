@@ -12,7 +12,7 @@ from headtypes.analyses.types.style import type_styles
 from headtypes.core.style import PAGE, legend_key, save_figure, styled
 
 RESULTS = Path(__file__).parent
-RUNS = {"squad": "MiniLM, SQuAD", "mpnet": "MPNet, the demo's questions"}
+RUNS = {"squad-500": "MiniLM, SQuAD", "mpnet": "MPNet, the demo's questions"}
 
 
 def plot_costs(axes: Axes, heads: pd.DataFrame) -> None:
