@@ -144,7 +144,7 @@ def operation_of(text: str | Callable) -> Operation:
 
 
 def seeded(text: str, seed: int) -> str:
-    """Return an operation's text, with `seed` as its number if the operation draws at random."""
+    """Return an operation's text; if it draws at random, as `resample 2` does, with `seed` in place of any number."""
     operation = operation_of(text)
     return f"{operation.name} {seed}" if operation.draws else text
 

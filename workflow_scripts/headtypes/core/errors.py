@@ -12,8 +12,7 @@ _LONGEST = 2000
 class InputError(Exception):
     """An error that the user can fix; its message names the file or key, the mistake, and what to do.
 
-    The user sees one line without a traceback. Unprintable characters are escaped, and a very long message is
-    shortened.
+    The user sees one line without a traceback. Unprintable characters are escaped, and very long messages cut.
     """
 
     def __init__(self, message: str):

@@ -35,7 +35,7 @@ class Evidence:
 
     own:   [unit] mean of each unit's items, NaN for a unit without items.
     sizes: [unit] number of items in each unit's mean; by default one.
-    reach: lowest and highest mean that a unit can have; None without bounds.
+    reach: lowest and highest mean that a unit can have, beyond which no interval goes; None without bounds.
 
     The interval is Student's, corrected for skewness (Hall 1992, On the removal of skewness by transformation). Over 20
     units with log-normal effects, Student's own 95 % interval lies wholly on one side of the true mean in 13 % of
@@ -187,7 +187,10 @@ class Measured:
 
     @classmethod
     def with_error(cls, value: float, error: float, freedom: float = math.inf, over: str = "") -> "Measured":
-        """Return a value with standard error `error`, 95 % interval and p-values by Student's t, `freedom` degrees."""
+        """Return a value with its 95 % interval, and p-values for any limit, by Student's t.
+
+        error: standard error of the value. freedom: degrees of freedom. over: plural name of the units, in words.
+        """
         half = error * -float(stdtrit(freedom, ALPHA / 2))
         return cls(
             value,
@@ -254,9 +257,8 @@ def mean_intervals(
 def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, float] | None = None) -> Ends:
     """Return low and high ends, each [...], of 95 % intervals (99 % below 20 units, NaN below 8) of means over items.
 
-    sums, sizes: [unit, ...] sum and number of each unit's items; 0 for a unit without items, such as a sentence without
-        some relation.
-    reach: lowest and highest mean that a unit can have; None without bounds.
+    sums, sizes: [unit, ...] sum and number of each unit's items; 0 for a unit without items.
+    reach: lowest and highest mean that a unit can have, beyond which no interval goes; None without bounds.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         own = sums / sizes
@@ -286,8 +288,7 @@ def mean_of_known(values: np.ndarray) -> np.ndarray:
 def holm(p: np.ndarray) -> np.ndarray:
     """Return p-values corrected for the number of tests, [test] (Holm 1979); NaN does not count as a test.
 
-    With probability 0.95, no true hypothesis has a corrected p-value below 0.05, however the tests depend on each
-    other.
+    With probability 0.95, no true hypothesis has a corrected p-value below 0.05, however tests depend on each other.
     """
     p = np.asarray(p, dtype=float)
     tested = np.flatnonzero(~np.isnan(p))

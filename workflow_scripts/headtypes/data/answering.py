@@ -158,8 +158,7 @@ class Answers(SomeTokens):
 class AnswerLoss(Answers):
     """The loss of which gradients are taken: the mean cross entropy of each window's right answer.
 
-    kind: a key of `KINDS`; targets: [window, softmax] right classes of each window, as `Kind.answer_targets` returns
-        them.
+    kind: a key of `KINDS`; targets: [window, softmax] right classes of each window (`Kind.answer_targets`).
     what: name of the work, for the message if no window holds a whole answer.
     Attribute `windows`: [chosen] int, indices of the windows that hold a whole answer.
     """

@@ -106,8 +106,7 @@ def mask_words(
 
     At least one token is drawn if any is ordinary. A drawn token becomes `mask_token` (with probability 0.8) or any
     token of `vocabulary` (0.1), or stays (0.1).
-    ordinary: [token] bool, true for tokens that can be drawn; mask_token, vocabulary: ids of the mask token, and of all
-        tokens.
+    ordinary: [token] bool, true if a token can be drawn; mask_token, vocabulary: id of the mask, ids of all tokens.
     """
     rng = np.random.default_rng(seed)
     indices, ids = np.flatnonzero(ordinary), np.array(input_ids, dtype=np.int64)

@@ -232,8 +232,7 @@ class Kind(ABC):
     row: the class of the kind's rows, a dataclass and `StrictRecord`.
     form, formats: how `fetching.read_file` reads a file of data (`json`; a `table` with named columns; `files` that the
         kind reads itself), and the formats of such a file in words.
-    keys, source_keys: keys of a task, and of its source, that the configuration allows for this kind and not for every
-        kind.
+    keys, source_keys: keys of a task, and of its source, that the configuration allows for this kind, not for all.
     columns: {field of a row: column of a table that the configuration can name}.
     truncation: which text of a sample that is too long is cut, in a tokenizer's terms.
     running: whether the two texts of a sample are joined into one if the tokenizer puts no `[SEP]` between them.

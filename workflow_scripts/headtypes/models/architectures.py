@@ -41,8 +41,7 @@ class _Attend:
     """A callable that computes a module's attention by a registered function: outputs [batch, token, head, channel].
 
     implementation: name under which the function is registered with Transformers' `AttentionInterface`.
-    given: object whose attribute `forward` belongs to the current forward pass; the function gets `forward` as a
-        keyword argument.
+    given: object whose attribute `forward` belongs to the current forward pass; the function gets `forward` by keyword.
     """
 
     def __init__(self, module: nn.Module, implementation: str, given: _Given):

@@ -171,8 +171,7 @@ def _place_layers(record: ModelRecord, precision: str) -> dict[str, Any]:
 def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[str] = ("pooler",)) -> list[str]:
     """Return the sorted names of the weights that a model needs and that its files lack.
 
-    report: loading information of `from_pretrained`. unread: parts of names of weights that are not needed, such as
-        pooler.
+    report: loading information of `from_pretrained`. unread: parts of names of weights not needed (pooler).
     """
     return sorted(
         key

@@ -343,8 +343,7 @@ class Plan:
     def with_head_outputs(self) -> list:
         """The entries of the plan with the operation `mean`, which replaces a head's outputs by the head's mean output.
 
-        An entry is an `AblationPlan` or, if random sets of heads are ablated by `mean`, the `FeaturePlan` of the model
-        and task of the sets.
+        An entry is an `AblationPlan` or, if random sets of heads are ablated by `mean`, the sets' `FeaturePlan`.
         """
         ablations = [entry for entry in self.ablations if self.needs_head_outputs(entry.condition)]
         return [*ablations, *(self.company if self.company_needs_head_outputs else ())]
@@ -433,8 +432,7 @@ class Plan:
     def operations(self, condition: str) -> dict[str, str]:
         """Return {type or head: operation} of a condition, without operations that change nothing.
 
-        If the condition changes a type, the operation `keep` of a single head is returned, too, since the head may be
-        of this type.
+        If the condition changes a type, the operation `keep` of a head is returned, too, as it may be of this type.
         """
         named = self.config.conditions[condition]
         spared = any(named[type_] != "keep" for type_ in types_of(named))

@@ -54,7 +54,7 @@ class Groups:
 
 
 def attention_groups(features: np.ndarray) -> Groups:
-    """Return the shares near (self and bin 0), special and far of each head from distance features, [n, column].
+    """Return the shares near (self and bin 0), special and far of n heads or centroids, from features [n, column].
 
     The fewer distance bins there are, the wider is the near share: compare groups only for equal numbers of bins.
     """
@@ -92,7 +92,7 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Split columns into (distance features, their parts that go to the first token, or None without such columns)."""
+    """Split the last axis into distance features and their parts that go to the first token, None if not there."""
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None
 
 
@@ -157,7 +157,11 @@ def read_distance(path: StrPath, distance_bins: int, first_token: bool = True, o
 def read_head_features(
     path: StrPath, distance_bins: int, first_token: bool = True, of: Of = "weights"
 ) -> tuple[np.ndarray, tuple[int, int]]:
-    """Return means of `read_distance` over samples, [head, column], and the shape of the heads, (layers, heads)."""
+    """Return distance features, means over the samples of a file, [head, column], and the shape (layers, heads).
+
+    Heads run layer by layer; columns are the bins, self, cls, sep, comma and period. of: of weights or of norms.
+    first_token: whether the first token counts as `[CLS]`, if the file holds the attention to the first token.
+    """
     with opened_arrays(path, Features) as file:
         shape = file["distance"].shape[1:3]
     return read_distance(path, distance_bins, first_token, of).mean(0, dtype=np.float64), shape

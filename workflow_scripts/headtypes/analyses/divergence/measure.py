@@ -35,7 +35,10 @@ _UNIT = 2.0**-30
 
 
 class KeptLayers:
-    """A hook that keeps queries and keys of all layers of a batch and, for norms, what `lengths` returns as values."""
+    """A hook that keeps the queries and keys of all layers of a batch in `layers`, and for norms a length by token.
+
+    lengths: a function that returns the length of what a token hands over through a head, kept in place of values.
+    """
 
     def __init__(self, lengths: KeyLengths | None = None):
         self.layers: list[Layer] = []

@@ -169,7 +169,7 @@ def measure_answer_gradients(
     """Return the gradients of the loss of a fine-tuned model on the gold answers of its task.
 
     rows, windows: all questions or pairs, and their windows. samples: how many rows are drawn by the seed, at most.
-    settings: keyword arguments of `ModelOnTask`. Values are NaN, with a reason, if the weights lack the task's head.
+    settings: keyword arguments of `ModelOnTask`. Values are NaN, with a reason, if the weights lack its output layer.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=KINDS[kind].head, **settings)
 

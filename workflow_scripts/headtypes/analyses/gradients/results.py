@@ -36,7 +36,10 @@ class Gradients:
         return [] if self.reason is None else [f"nothing is measured: the model {self.reason}."]
 
     def table(self) -> pd.DataFrame:
-        """Return a row per head: layer, head (from 0), sep, cls, punctuation, other, all, loss, samples and reason."""
+        """Return a row for each head: layer and head, from 0, and, in every row, loss, samples and reason.
+
+        Columns sep, cls, punctuation, other and all are means of |dLoss / dA| over the attention to such tokens.
+        """
         layers, heads, _ = self.values.shape
         kinds = dict(zip(ATTENDED, self.values.reshape(layers * heads, -1).T, strict=True))
         columns = {**kinds, "loss": self.loss, "samples": self.samples, "reason": self.reason}

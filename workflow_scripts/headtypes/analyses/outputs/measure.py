@@ -44,8 +44,7 @@ class Outputs:
         token, divided by the length of the residual stream at this token: over all tokens, the first token, other
         `[CLS]` and `[SEP]`, comma and period, all other tokens, and each quarter of the sample without its first token;
         NaN where a sample has none of these tokens. `length` is the mean length of the vector over all tokens. `first`
-        and `to_largest` are the head's share of attention to the first token, and to the token with the stream's
-        largest number.
+        and `to_largest` are the head's share of attention to the first token, and to that with the stream's largest.
     stream: largest and median magnitude of the stream that the layer reads, and the token, from 0, with the largest.
     reason: why there are no values, or None.
     """

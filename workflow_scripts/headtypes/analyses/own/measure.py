@@ -69,8 +69,7 @@ class HeadAnalysis:
     def add(self, block: SampleBlock) -> Float[Tensor, "head query"]:
         """Return a number for each head and each query of a block, NaN if a query has none.
 
-        A head's value on a sample is the mean over the sample's queries; the head's value in all is the mean over
-        samples.
+        A head's value on a sample is the mean over the sample's queries; its value in all is the mean over samples.
         """
         raise NotImplementedError
 

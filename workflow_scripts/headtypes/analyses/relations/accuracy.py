@@ -413,7 +413,7 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """The accuracy of all heads and of the best heads at dependency relations, and the best heads' sums by sentence."""
+    """Accuracy at dependency relations of all heads, and of the best heads; the best heads' sums of each sentence."""
 
     heads: pd.DataFrame
     best: pd.DataFrame
@@ -442,7 +442,7 @@ def measure_relations(
         in the best head to [SEP] from the relation's words that look (dependents or syntactic heads, by direction), and
         from all other words. {name}_low, {name}_high: intervals over sentences. left_out: a sentence on how many
         sentences of `file` no head reads, and why.
-    sums: {scored: the best heads with the sums of each sentence}, `file` first, from which the intervals are made.
+    sums: {scored: sums of the best heads' accuracies over each sentence's words}, `file` first, for the intervals.
     """
     read = {name: Part(parts[name], arcs[name]) for name in arcs}
     listed = [

@@ -46,9 +46,10 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
-    """Yield a dictionary for the best head at each relation; its keys include layer, head, at, value and above.
+    """Yield a dictionary for the best head at each relation: a row of the table of best heads at `best`, and more keys.
 
-    at: the relation and its direction, in words. value: accuracy in percent. above: points above the best fixed offset.
+    layer, head: from 0. at: the relation and its direction, in words. value: accuracy in percent. above: points above
+        the best fixed offset. Heads are chosen and scored on the same part. task and path are not used.
     """
     from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
 

@@ -51,7 +51,10 @@ class SameWord:
     frequent: Annotated[list[str], Stored("frequent", "word")]
 
     def mean(self, place: str) -> np.ndarray:
-        """Return the mean of `shares`, [layer, head], over samples that have a value for a place, `other` or `own`."""
+        """Return the mean share, 0 to 1, of words' attention to the same word, over samples with one: [layer, head].
+
+        place: where the same word is, "other" for the other text of a pair, "own" for elsewhere in a word's own text.
+        """
         return mean_of_known(self.shares[..., PLACES.index(place)])
 
     def mean_chance(self, place: str) -> float:

@@ -60,9 +60,9 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """Yield the heads with the most attention to the previous, the next and the same token, as dictionaries.
+    """Yield, from a file of surface patterns, the heads with most attention to the previous, next and same token.
 
-    The keys are layer, head (from 0), at (what the head attends to), value (in percent), and above (None).
+    Keys of a dictionary are layer, head (from 0), at (what the head attends to), value (in percent), and above (None).
     """
     import numpy as np
 

@@ -23,14 +23,14 @@ class Mention(StrictRecord):
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedSentence(StrictRecord):
-    """A sentence of a document with mentions of entities; every tuple has one entry for each word.
+    """A sentence of a document with mentions of entities; a tuple has one entry for each word.
 
     heads: number of each word's head in the dependency tree, from 1, 0 for the root; None without a tree.
     relations: relation of each word to its head; None without a tree.
-    upos, xpos: universal and language-specific part of speech (CoNLL-2012 has xpos alone); empty if missing.
-    numbers: the feature Number (`Sing`, `Plur`, ...); empty if missing.
-    parse: the word's part of a bracketed parse, such as `(NP*`; None without a parse.
-    speakers: the speaker of each word; empty if unknown.
+    upos, xpos: universal and language-specific part of speech (CoNLL-2012 has xpos alone); "" if missing.
+    numbers: the feature Number (`Sing`, `Plur`, ...); "" for a word without it.
+    parse: each word's part of a bracketed parse, such as `(NP*`; None without a parse.
+    speakers: the speaker of each word; "" if unknown.
     """
 
     words: tuple[str, ...]

@@ -62,8 +62,7 @@ class SentencePair(TableKind):
     def rows_of_file(self, data, where, key, columns):
         """Return the pairs of a DataFrame, `data`, as a list of `Pair`; arguments are those of `Kind.rows_of_file`.
 
-        `columns["labels"]`, if given, maps labels of the table to labels of a model; rows whose label maps to None are
-        left out.
+        `columns["labels"]`, if given, maps the table's labels to a model's; rows whose label maps to None are left out.
         """
         columns = dict(columns)
         called = columns.pop("labels", {})
@@ -127,8 +126,8 @@ class SentencePair(TableKind):
     def mean_scores(self, scores):
         """Return a mapping with accuracy, f1 and n_pairs: the accuracy and the F1 in percent, and the number of pairs.
 
-        scores: a table of `score_pairs`. F1 is that of the second label (GLUE, MRPC), and missing unless there are two
-            labels.
+        scores: a table of `score_pairs`. F1 is that of the second label (GLUE, MRPC); unless there are two labels, the
+            key f1 is absent.
         """
         means = {"accuracy": float(scores["correct"].mean())}
         labels = scores["label"].cat.categories
@@ -214,8 +213,7 @@ def _check_labels(labels: Sequence[str], whose: str) -> None:
 def score_pairs(ids: Sequence[str], label: np.ndarray, predicted: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
     """Return a table with a row for each pair: id, label, predicted, correct (0 or 100).
 
-    label, predicted: [pair] int, indices in the model's labels `names`. In the table, both are categories, with all of
-        `names`.
+    label, predicted: [pair] int, indices in the model's labels `names`; in the table, both are categories of `names`.
     """
     import pandas as pd
 

@@ -13,7 +13,7 @@ class Sentence(StrictRecord):
 
     heads: number of each word's head, counted from 1; 0 for the single root.
     relations: relation of each word to its head, with subtypes (`nsubj:pass`).
-    upos, xpos, lemmas: universal and language-specific part of speech, and lemma; empty if missing.
+    upos, xpos, lemmas: universal and language-specific part of speech, and lemma; "" if missing.
     """
 
     id: str

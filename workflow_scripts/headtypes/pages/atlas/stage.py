@@ -22,7 +22,7 @@ SHOWN = {
 
 
 def tasks_with_maps(plan: Plan, model: str) -> list:
-    """Return the plan's entries of a model's head features, one for each task; the task that it answers is first."""
+    """Return a model's `FeaturePlan`s, (model, task), one by task with attention maps; the task it answers is first."""
     entries = [entry for entry in plan.features if entry.model == model]
     return sorted(entries, key=lambda entry: entry.task != plan.config.models[model].evaluate)
 

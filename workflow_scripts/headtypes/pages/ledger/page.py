@@ -214,11 +214,12 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, 
 
 
 def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
-    """Return how often a claim holds, {column of the page: number or phrase}. claim: a row of `over_models`.
+    """Return how often a claim holds, {column of the page: number or text}. claim: a row of `over_models`.
 
-    share_of_cells, share_of_models: among the cells, or models, in which the claim holds or fails, the share in which
-        the claim holds, from 0 to 1; "" if there are none.
-    in_models: counts of models. of_models: interval of the share of models, if there are at least six families.
+    share_of_cells, share_of_models: among cells (a model with a partition or a task), or models, in which the claim
+        holds or fails, the share in which it holds, from 0 to 1; "" if there are none.
+    in_models: numbers of models, such as "3 of 5, 1 open". of_models: the interval of the percent of models, in words,
+        or for fewer than six families "these checkpoints alone".
     """
     few = "1 family" if claim["families"] == 1 else f"{claim['families']} families"
     of_models = (

@@ -55,7 +55,7 @@ class Judged:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """The number of claims with each verdict, {basis in words: {verdict: number}}, stated claims first."""
+        """Numbers of claims, {"stated", "inferred from the text" or "from the table": {verdict: number}}."""
         of_basis = {basis: self.claims["verdict"][self.claims["basis"] == basis] for basis in BASES}
         return {
             BASES[basis]: verdict_counts(verdicts)

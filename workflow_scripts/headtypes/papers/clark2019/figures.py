@@ -436,7 +436,7 @@ def divergence_figure(
 
     places, summary: coordinates of the heads and quality of the fit, as `projection.project_heads` returns them.
     behaviours: [layer, head] str, such as `next` or `sep`, as `behaviours_of` returns them.
-    best: {(layer, head): relations or coreference at which the head is the best}, heads that are crosses.
+    best: {(layer, head), from 0: relations or coreference at which the head is the best}; these are drawn as crosses.
     """
     kinds = max(len(set(behaviours.ravel())) + len(best), 0 if partition is None else len(partition.types))
     lines = -(-kinds // 2)

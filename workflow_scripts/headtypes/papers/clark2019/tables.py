@@ -119,7 +119,7 @@ def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
     """Yield the result of `relations_table` as pages show it, a table for each model and treebank.
 
     A row is a relation; columns that begin with `there_` are scores on other sentences than those on which head and
-    offset were chosen. The short form leaves out labels of the treebank from which relations are derived.
+    offset were chosen. The short table on the page of results leaves out labels from which relations are derived.
     """
     # An empty cell of CSV.
     for (model, task), section in table.fillna({"left_out": "", "paper": ""}).groupby(TASK_KEYS, sort=False):

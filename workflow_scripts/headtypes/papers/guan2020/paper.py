@@ -39,7 +39,10 @@ def tabulate_types(plan: Plan) -> dict:
 
 @stage(calls="papers.guan2020.tables:run_ablations")
 def tabulate_ablations(plan: Plan) -> dict:
-    """Return {"rows": `rows` of `ablation_table`, "controls": [(model, partition, condition, baseline)]}."""
+    """Return {"rows": a mapping for each evaluation, as `ablation_table` takes them, "controls": list of tuples}.
+
+    controls: (model, partition, condition, baseline condition) of each evaluation repeated with random heads.
+    """
     rows = [
         {
             **_row(plan, ablation),

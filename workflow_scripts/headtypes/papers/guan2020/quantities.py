@@ -55,7 +55,8 @@ _MISSING = {
 class Model(Quantities):
     """Quantities of a model under a partition.
 
-    Numbers of conditions are those of the paper. A method raises `NoVerdictError` if a quantity for it is not known.
+    Methods take a condition as its number (ID) in the paper's Tables 2 and 3. A method raises `NoVerdictError` if a
+    quantity that it needs is not known.
     """
 
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
@@ -83,8 +84,7 @@ class Model(Quantities):
     def in_third(self, type_name: str, third: Third) -> Quantity:
         """Return the percentage of a type's heads in a third of the layers less the largest in other thirds, in points.
 
-        The mean of this difference over permutations of the layers is subtracted, and the permutations give the
-        interval.
+        The difference's mean over permutations of the layers is subtracted, and the permutations give the interval.
         """
 
         def beyond(heads: np.ndarray) -> np.ndarray:
@@ -95,10 +95,11 @@ class Model(Quantities):
         return beside_permuted_layers(label, beyond, self.layout([type_name])[0], "points")
 
     def stability(self, k: int) -> dict[str, Quantity]:
-        """Return the stability of clusterings into k clusters in percent, by what was halved.
+        """Return the percent on which clusterings into k clusters, each of a random half of the data, agree.
 
-        A key is "heads", "samples" or "pairs" (of a head and a sample). Raises `NoVerdictError` if the partition has
-        another number of types than the paper, or if stability was not measured.
+        A key says what was halved, and of what the percent is: "heads", "samples" (percent of heads) or "pairs" (of a
+        head and a sample). Raises `NoVerdictError` if the partition has another number of types than the paper, or if
+        stability was not measured.
         """
         self.check_number_of_types()
         if not (stability := self.of_kind(f"stability.{k}")):
@@ -122,8 +123,7 @@ class Model(Quantities):
     def layout(self, types: Sequence[str], kind: str = "heads") -> np.ndarray:
         """Return numbers of heads, [type, layer]: a row for each of `types`, then one for all other types if any.
 
-        kind: beginning of the quantities' names, "heads" or `family.{model}.heads`. Raises `NoVerdictError` if a type
-            is not known.
+        kind: start of names, "heads" or `family.{model}.heads`. Raises `NoVerdictError` for an unknown type.
         """
         heads: dict[str, list[int]] = defaultdict(list)
         for name, count in self.of_kind(kind).items():
@@ -134,10 +134,10 @@ class Model(Quantities):
         return np.array([*(heads[name] for name in types), *([np.sum(others, axis=0)] if others else [])])
 
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return {model: numbers of heads, [type, layer]} for models of the run that stand beside the paper's.
+        """Return the numbers of heads, [type, layer], of models of the run, by their names in the paper's Table 1.
 
-        models: names of the paper's models, as in its Table 1. A last row is for all other types than `types`, if any.
-        Raises `NoVerdictError` if a model is missing, or if a type of `types` has a doubtful name in a model.
+        models: names in Table 1. The rows are `types`, then all other types together, if any. Raises `NoVerdictError`
+            if no model of the run has one of the names (`published`), or a type of `types` has a doubtful name in one.
         """
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")
@@ -178,7 +178,7 @@ class Model(Quantities):
 def by_thirds(by_layer: np.ndarray) -> np.ndarray:
     """Return sums of [..., layer] numbers over the first, middle and last third of the layers, [..., third].
 
-    Raises `NoVerdictError` if there are fewer than three layers.
+    A layer is in the third that its middle is in. Raises `NoVerdictError` if there are fewer than three layers.
     """
     of_thirds = [layers_of_third(third, by_layer.shape[-1]) for third in THIRDS]
     return np.stack([by_layer[..., layers].sum(axis=-1) for layers in of_thirds], axis=-1)

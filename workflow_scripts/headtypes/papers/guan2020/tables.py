@@ -221,8 +221,9 @@ def ablation_table(
     intervals: by model and partition, the result of `condition_intervals`.
     Columns are model, partition, table (2 or 3), id (the paper's, or NaN), condition, heads (number of heads that
     change), operation_{type or head}, {metric} in percent or nats per token, drop_{metric} in points (of a loss, its
-    rise in nats), both with the ends of intervals over questions and articles and as published_..., the keys of
-    `controls`, n_questions (or pairs, or documents), numbers of inputs that were asked for, and doubtful types.
+    rise in nats), for both {column}_low and _high over questions, _low_by_article and _high_by_article over articles,
+    and published_{column}, the paper's; the keys of `controls`, n_questions (or pairs, or documents), {number}_asked
+    (inputs that the config asks for), and doubtful types.
     """
     baselines = {_key(row): metrics[*_key(row), row["condition"]] for row in rows if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
@@ -281,9 +282,9 @@ def measured_in(section: pd.DataFrame) -> list[Metric]:
 
 
 def counted_inputs(section: pd.DataFrame, taken: str) -> str:
-    """Return a text such as `90 questions (100 asked for)`.
+    """Return a number of inputs, with a noun by the metrics, in a text such as `90 questions (100 asked for)`.
 
-    section: rows of `ablation_table` about one model and partition; taken: the column with the number, `n_questions`.
+    section: rows of `ablation_table` about one model and partition; taken: its column with the number, `n_questions`.
     """
     there, wanted = section[taken].iloc[0], section[f"{taken}_asked"].iloc[0]
     unit = counted_by(measured_in(section))

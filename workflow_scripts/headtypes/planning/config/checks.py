@@ -196,12 +196,12 @@ def _selection(config: Config) -> Mistakes:
 
 
 def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
-    """Return the names of the conditions that are skipped because no partition has the types that they change.
+    """Return the names of the conditions that are skipped because no partition has some type that they change.
 
-    A condition is skipped if its types that no partition has are among the four of Guan et al. 2020 (dense, diagonal,
+    A condition is skipped if all of these absent types are among the four of Guan et al. 2020 (dense, diagonal,
     dense_vertical, vertical), and the configuration gives no `select.conditions`.
-    kinds: names of the types of each partition.
-    Raises `ConfigError` if any other condition names types that no partition has together.
+    kinds: names of the types of each partition. Raises `ConfigError` if any other condition names a type that no
+        partition has, or types that are in several partitions, but not together in one.
     """
     possible = list(dict.fromkeys(type_ for types in kinds for type_ in types))
     left, mistakes = [], []

@@ -82,7 +82,8 @@ def evidence_of(columns: Mapping[str, Column], weights: Mapping[str, float]) -> 
 class Accuracies(Quantities):
     """Quantities of a model on one task that are sums of accuracies.
 
-    columns: accuracies that claims are judged by, by name; None for the paper, whose accuracies are in `by_name`.
+    columns: {name: scores of each sentence or document}, by which claims are judged; None for the paper, whose
+        accuracies, in percent, are in `by_name`.
     """
 
     over: ClassVar[str]
@@ -169,7 +170,7 @@ class Trees(Accuracies):
 
 
 class Documents(Accuracies):
-    """Quantities of a model on documents with mentions. A method raises `NoVerdictError` without its accuracies."""
+    """Quantities of a model on documents with mentions. A method raises `NoVerdictError` if an accuracy is unknown."""
 
     about: ClassVar[str] = "coreference"
     unit: ClassVar[str] = "n_documents"

@@ -96,9 +96,9 @@ class Statistics:
         return self._known(self.layers, name)
 
     def ratio(self, above: str, below: str) -> np.ndarray:
-        """Return the ratio of two statistics of layers, [layer], or [segment, layer] numbers whose mean is the ratio.
+        """Return the ratio of two statistics of layers: [layer], or [segment, layer] if they are of each segment.
 
-        A segment's number is linear in both statistics: ratio + (above - ratio * below) / mean of below.
+        A segment's number is ratio + (above - ratio * below) / mean of below; the mean of these numbers is the ratio.
         """
         above, below = self.of_layers(above), self.of_layers(below)
         if above.ndim == 1:
@@ -288,7 +288,7 @@ class Heads(Quantities):
         return self.asked(f"heads.{statistic}.{name}", label, of_all_heads, rank=rank)
 
     def mean(self, statistic: str, where: Where, *, less: tuple[str, Where] | None = None) -> Quantity:
-        """Return the mean of a statistic over some layers, less another mean.
+        """Return the mean of a statistic over the layers `where`, such as the "first" third, less another mean.
 
         less: the statistic and the layers of the mean that is subtracted; None to subtract nothing.
         """
@@ -308,7 +308,10 @@ class Heads(Quantities):
 
 
 def layers_at(where: Where, depth: int) -> list[int]:
-    """Return the layers, from 0, at a place in a model of `depth` layers. Raises `NoVerdictError` if there are none."""
+    """Return the layers, from 0, at a place in a model of `depth` layers. Raises `NoVerdictError` if there are none.
+
+    where: a third ("first", "middle", "last"), "layers_6_to_10" (those as deep as 6 to 10 of 12) or "last_layer".
+    """
     if where == "last_layer":
         return [depth - 1]
     if where != "layers_6_to_10":
