@@ -112,7 +112,7 @@ class KeyLengthsRead(Maps):
 def map_attention(
     run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False, tokens: int = LEGIBLE_TOKENS
 ) -> AttentionMaps:
-    """Return the attention of every head on the sample whose length is nearest to `tokens`, cut if longer."""
+    """Return all heads' attention on the sample with length nearest to `tokens`, cut if longer; kind: kind of task."""
     return map_samples(run, samples, kind=kind, norms=norms, tokens=tokens, count=1)[0]
 
 
@@ -125,7 +125,7 @@ def map_samples(
     tokens: int = SHOWN_TOKENS,
     count: int = SHOWN_SAMPLES,
 ) -> list[AttentionMaps]:
-    """Return the attention of every head on up to `count` samples (`choose_samples`), cut to `tokens` if longer."""
+    """Return all heads' attention on up to `count` samples, each cut to `tokens` if longer; kind: kind of task."""
     samples, encoded = choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count)
     attentions, *lengths = run.read(encoded, Maps(), *([KeyLengthsRead()] if norms else []), batch_tokens=1)
     read = [[readable(run.tokenizer, token) for token in ids] for ids in encoded.input_ids]
@@ -139,8 +139,8 @@ def choose_samples(
     """Return up to `count` of the samples, and the same samples encoded, each cut to `tokens` if it is longer.
 
     If one is wanted, its length is the nearest to `tokens`. Samples that need no cut come first, and otherwise samples
-    keep their order. A sample whose question alone would fill the wanted length is skipped. If all samples are skipped,
-    one sample is returned, and the wanted length is doubled until one fits.
+    keep their order. A sample whose question alone would fill `tokens` is skipped. If all are skipped, one is returned,
+    and `tokens` is doubled until it fits. kind: kind of task, such as `text`. max_length: most tokens of the model.
     """
     tokens, chosen = min(tokens, max_length), []
     lengths = encode_samples(samples, tokenizer, kind, max_length).lengths
@@ -167,8 +167,8 @@ def map_examples(
 ) -> Examples:
     """Return the attention, on one segment, of the heads that show patterns of Clark et al. (2019, Figure 1) best.
 
-    surface: the model's surface patterns (shares of attention to kinds of tokens, and entropies) on these samples.
-    tokens: how many of the segment's last tokens are kept.
+    Kept are the segment's last `tokens` tokens. The segment is the first with a [SEP] among these but the very
+    last, or else the first. surface: patterns on all samples (shares of attention, entropies). kind: kind of task.
     """
     chosen = choose_segment(run.encode(samples, kind), tokens)
     encoded = run.encode([samples[chosen]], kind)

@@ -238,7 +238,8 @@ class Scratch:
     def memory(self, layer: Layer, rows: slice) -> Tensor:
         """Return memory [batch, head, row, key] for the attention of query rows; later calls may return it again.
 
-        On a GPU, rows and keys are rounded up, with at least `LEAST_ROWS - 1` keys more than the attention has.
+        On a GPU, rows are rounded up to a multiple of `LEAST_ROWS`, and keys, after `LEAST_ROWS - 1` more, to one of 8;
+        the view that `Layer.attention` returns has the attention's own shape.
         """
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):

@@ -179,7 +179,10 @@ class ModelOnTask:
 def read_samples(
     run: ModelOnTask, samples: list[Sample], kind: str, measurements: Sequence[Measurement], norms: bool = False
 ) -> list[Any]:
-    """Return the result of each measurement (of one analysis) from one pass; norms: whether norms are read as well."""
+    """Return the result of each measurement (each by one analysis) from one forward pass for each batch of samples.
+
+    kind: kind of task, such as `question_answering`. norms: whether norms are read as well.
+    """
     encoded = run.encode(samples, kind)
     reducers = [list(each.reducers(run, encoded, norms)) for each in measurements]
     together = list(chain.from_iterable(reducers))

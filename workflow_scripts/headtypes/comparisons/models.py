@@ -180,8 +180,7 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
 def type_layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
     """Return one row for each layer (from 0) of each model, with the number of heads of each type as heads_{type}.
 
-    parents: {model: its parent, or None}. same_cluster: percent of the layer's heads that keep the parent's cluster,
-    NaN if there is no parent.
+    parents: {model: its parent, or None}. same_cluster: percent of heads in the parent's cluster, NaN without a parent.
     """
     names = order_types(name for partition in partitions.values() for name in partition.types)
     tables = []
@@ -216,7 +215,10 @@ _COLUMNS = [
 
 
 def compared_table(pairs: pd.DataFrame, clustering: str) -> Table:
-    """Return the first 40 rows of `pairs_table` for a page, pairs with a relation first; clustering: for the title."""
+    """Return a page's table of the first 40 pairs of models; a model and its parent, ancestor or itself come first.
+
+    pairs: the result of `pairs_table`. clustering: name of the clustering, for the title.
+    """
     ordered = pairs.sort_values("relation", key=lambda relations: relations == "", kind="stable").head(_PAIRS)
     texts = {"doubtful": "{}", "other_doubtful": "beside: {}"}
     doubts = [

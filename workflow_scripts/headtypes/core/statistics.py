@@ -40,11 +40,9 @@ class Evidence:
     The interval is Student's, corrected for skewness (Hall 1992, On the removal of skewness by transformation). Over 20
     units with log-normal effects, Student's own 95 % interval lies wholly on one side of the true mean in 13 % of
     trials, and the corrected one in 4.6 %.
-
     `is_exact` is true if fewer than 8 units, and fewer than half of all, differ from the most frequent value. The
     interval's ends are then quantiles of randomly weighted means of the units and one more unit, which has the lowest
     or the highest value of `reach` (Gaffke 2005; for right and wrong answers, the bounds of Clopper and Pearson 1934).
-
     value: the mean. pulls: [unit] each unit's size * (own - value) / sum of sizes.
     units: effective number of units, (sum of sizes)^2 / sum of sizes^2, and at most the number of units that differ
         from the most frequent value unless `is_exact`; 0 if `is_exact` without `reach`.
@@ -86,7 +84,7 @@ class Evidence:
         return max(low, self._reach[0]), min(high, self._reach[1])
 
     def tails(self, limit: float) -> tuple[float, float]:
-        """Return the one-sided p-values of two hypotheses: the true mean is at most `limit`, or at least `limit`."""
+        """Return one-sided p-values of two null hypotheses: the true mean is at most `limit`, or at least `limit`."""
         if self._draws is not None:
             at_most = (self._draws[0] <= limit + EQUAL).sum(), (self._draws[1] >= limit - EQUAL).sum()
             return tuple(float(1 + number) / (1 + _DRAWS) for number in at_most)
@@ -110,7 +108,8 @@ class Evidence:
 class Together:
     """A sum of several means, with its interval and p-values, if in one of them most units have the same value.
 
-    The intervals of the means share the probability of error equally, and their ends are added.
+    parts: the means. Their intervals share the probability of error equally, and the ends of the intervals are added.
+    P-values are multiples of 0.0001.
     """
 
     def __init__(self, parts: Sequence[Evidence]) -> None:
@@ -122,7 +121,7 @@ class Together:
         return sum(low), sum(high)
 
     def tails(self, limit: float) -> tuple[float, float]:
-        """Return the one-sided p-values, multiples of 0.0001, that the true sum is at most, or at least, `limit`."""
+        """Return one-sided p-values of two null hypotheses: the true sum is at most `limit`, or at least `limit`."""
         steps = range(1, _DRAWS)
         above = bisect_left(steps, True, key=lambda step: self.ends(2 * step / _DRAWS)[0] > limit + EQUAL)
         below = bisect_left(steps, True, key=lambda step: self.ends(2 * step / _DRAWS)[1] < limit - EQUAL)
@@ -166,7 +165,6 @@ class Measured:
         """Return the `rank`-th largest of one or several means, with interval and p-values of the true `rank`-th one.
 
         over: plural name of the units; rank: 1 for the largest mean, -1 for the smallest.
-
         The largest of several estimates tends to lie above the largest true mean. So each mean is judged by itself, at
         a stricter level (Benjamini and Heller 2008; Berger 1982 and Bonferroni for the smallest and the largest).
         """

@@ -84,8 +84,7 @@ def attention_scale() -> PowerNorm:
 def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, float]) -> None:
     """Draw the colour bar of attention into a figure.
 
-    image: Matplotlib's image of attention in the colours of `attention_scale`; box: left, bottom, width and height of
-        the bar as shares of the figure.
+    image: Matplotlib's image of attention; box: left, bottom, width and height of the bar as shares of the figure.
     """
     bar = figure.colorbar(image, cax=figure.add_axes(box), orientation="horizontal", ticks=[0, 0.05, 0.2, 0.5, 1])
     bar.ax.set_xticklabels(["0", ".05", ".2", ".5", "1"])

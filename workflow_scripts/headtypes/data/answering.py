@@ -65,7 +65,7 @@ class Answers(SomeTokens):
 
     If `windows` has targets, the output is that of a language model, read at the tokens to predict. Otherwise, the
     output is the logits of the model head's classes.
-    kind: a key of `KINDS`; settings: values of the kind's `answer_keys`.
+    kind: kind of task, such as `question_answering`; settings: values of the kind's `answer_keys`.
     targets: right classes of each window, as `Kind.answer_targets` returns them; None if no loss is asked for.
     Attribute `columns`: names of the values: `Kind.answer_columns`, and with targets also `GOLD_LOSS`. For a language
     model, "loss" and "tokens" stand in place of `Kind.answer_columns`: the summed cross entropy of the tokens to
@@ -158,7 +158,7 @@ class Answers(SomeTokens):
 class AnswerLoss(Answers):
     """The loss of which gradients are taken: the mean cross entropy of each window's right answer.
 
-    kind: a key of `KINDS`; targets: [window, softmax] right classes of each window (`Kind.answer_targets`).
+    kind: kind of task, such as `text`. targets: [window, softmax] right classes of each window (`Kind.answer_targets`).
     what: name of the work, for the message if no window holds a whole answer.
     Attribute `windows`: [chosen] int, indices of the windows that hold a whole answer.
     """
@@ -187,10 +187,8 @@ class AnswerLoss(Answers):
 def token_losses(logits: Tensor, targets: Tensor, owners: Tensor, inputs: int) -> Tensor:
     """Return the mean cross entropy of the predicted tokens of each input, [input], in nats.
 
-    logits: [prediction, vocabulary]; targets: [prediction] int64, ids of the right tokens, -100 for a prediction that
-        does not count.
-    owners: [prediction] int64, index of the prediction's input; inputs: number of inputs, each with a prediction that
-        counts.
+    logits: [prediction, vocabulary]; targets: [prediction] int64, id of the right token, -100 if it does not count.
+    owners: [prediction] int64, index of the input; inputs: number of inputs, each with a prediction that counts.
     """
     losses = _cross_entropy(logits, targets)
     totals = losses.new_zeros(inputs).index_add(0, owners, losses)

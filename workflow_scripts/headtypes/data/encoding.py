@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
-    """Return `samples` samples drawn without replacement from a task's rows, in the rows' order; all if fewer exist."""
+    """Return `samples` random samples of a task's rows, in the rows' order, or all if fewer; kind: kind of task."""
     return KINDS[kind].draw_samples(rows, lambda inputs: _draw(inputs, samples, seed))
 
 
@@ -158,8 +158,8 @@ def encode_samples(
 ) -> Encoded:
     """Return samples encoded by a tokenizer; samples that are too long are cut.
 
-    kind: a key of `KINDS`, which decides which text is cut. If the kind has `running` texts and the tokenizer puts no
-        `[SEP]` between two texts, the texts are joined by an empty line.
+    kind: kind of task, such as `text`, which decides which text is cut. If the kind has `running` texts and the
+        tokenizer puts no `[SEP]` between two texts, the texts are joined by an empty line.
     max_length, max_seq_length: most tokens that the model takes, and most tokens of a sample that the task allows.
     Raises `InputError` with the id of a sample that cannot be cut to this length.
     """

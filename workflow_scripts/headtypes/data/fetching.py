@@ -23,7 +23,7 @@ from headtypes.models.records import check_contents, unavailable
 def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tuple[list, dict]:
     """Return the rows of a task's data, downloaded if they come from the Hub, and a record of their origin as a dict.
 
-    kind: a key of `KINDS`.
+    kind: kind of task, such as `question_answering`.
     source: mapping with the keys hub, name, revision and split; or file; or folder, as in the configuration.
     columns: {field of a row: column of a table}; None for data that are no table.
     The record has task, source, resolved revision, number of rows, and number of entries left out, by reason.

@@ -280,7 +280,11 @@ class Kind(ABC):
         """
 
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
-        """Return the rows of a dataset of the Hub, `data`, named `where`; key, columns: as in `rows_of_file`."""
+        """Return the rows of a dataset of the Hub. Raises `InputError` if its data do not have the form of this kind.
+
+        data: the dataset. where: its name, and key: the configuration's key of the task's columns, for messages.
+        columns: {field of a row: column of the dataset}.
+        """
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
     def draw_samples(self, rows: Sequence, draw: Draw) -> list[Sample]:
@@ -309,13 +313,16 @@ class Kind(ABC):
     def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
         """Return the correct class of each softmax of the model head, such as first and last token of an answer.
 
-        Returns [window, softmax] int, negative in a window without the answer. For a language model, returns [window,
-        1], the number of tokens to predict.
+        Returns [window, softmax] int, negative in a window without the answer; for a language model, which has no such
+        classes, [window, 1], the number of tokens to predict.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def training_targets(self, rows: Sequence, windows: Windows) -> tuple[np.ndarray, list[str] | None]:
-        """Return right classes for fine-tuning, [window, softmax] int of at least 0, and the labels' names or None."""
+        """Return targets for fine-tuning, [window, softmax] int, and the names of the labels, None without labels.
+
+        A target is the right class, from 0, of one softmax of the model head, such as that over first tokens.
+        """
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:

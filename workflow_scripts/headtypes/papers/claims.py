@@ -186,7 +186,6 @@ def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES))
 
     verdicts: the verdicts on all claims about one model with a partition or task.
     tested: "stated", "inferred" or "from_table"; claims with another basis are not corrected, their p-values are NaN.
-
     A finding whose corrected p-value is not below 0.05 is open. With a probability of at least 0.95, no finding that an
     interval decided is wrong. Findings without a p-value keep their verdicts, of which no error rate is known.
     """
@@ -212,7 +211,6 @@ def _of_each(findings: Sequence[Finding], level: float = ALPHA) -> list[str]:
     """Return the verdict on each finding of one claim, in their order: HOLDS, FAILS or OPEN.
 
     level: a finding with a p-value that is not below `level` is open.
-
     A claim fails if one of its findings fails. The p-value of a finding that fails is therefore multiplied by the
     number of findings in its reading, so that a true claim does not fail by chance.
     """

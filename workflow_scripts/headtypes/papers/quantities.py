@@ -127,7 +127,7 @@ Findings = Finding | Sequence[Finding]
 
 
 def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
-    """Return all findings in one list, each with the name of its reading. readings: by name, one finding or several."""
+    """Return all findings in one list, each with the name of its reading. readings: {name: one finding or several}."""
     return [
         replace(finding, reading=reading)
         for reading, found in readings.items()
@@ -137,9 +137,10 @@ def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A measured value that a claim is about.
+    """A measured value that a claim compares with a limit.
 
-    label: the value in words. unit: such as "points", or empty. scale: a number in it that acts as a claim's limit.
+    label: the value in words. unit: unit of the value, such as "points", or empty.
+    scale: a number in `label` that acts as the limit, such as 90 in "score less 90 % of the baseline's"; None without.
     """
 
     label: str
@@ -157,13 +158,13 @@ class Quantity:
 def beside_permuted_layers(
     label: str, statistic: Callable[[np.ndarray], np.ndarray], by_layer: np.ndarray, unit: str = ""
 ) -> Quantity:
-    """Return a statistic of numbers by layer, less its mean under random permutations of the layers, with an interval.
+    """Return a statistic of numbers by layer, less its mean under random permutations of the layers.
 
-    label, unit: of the statistic, in words.
-    statistic: a function from `by_layer` to a number, or from [permutation, ..., layer] to [permutation].
-    by_layer: the numbers, such as counts of heads, [..., layer]; leading axes, such as types, are up to `statistic`.
-
-    Heads of one layer are alike, so layers are permuted as wholes.
+    The difference has a 95 % interval, from quantiles of the statistic under the permutations. Heads of one layer are
+    alike, so layers are permuted as wholes. label, unit: the statistic in words, and its unit.
+    by_layer: [..., layer] numbers, such as counts of heads [layer], or [type, layer].
+    statistic: a function that must take both `by_layer`, and return a number, and all permutations of it at once,
+        [permutation, ..., layer], and return [permutation].
     """
     rng = np.random.default_rng(derive_seed(0, "layers"))
     order = rng.permuted(np.tile(np.arange(by_layer.shape[-1]), (PERMUTATIONS, 1)), axis=1)
@@ -174,14 +175,12 @@ def beside_permuted_layers(
 
 @dataclass(frozen=True)
 class Quantities:
-    """The quantities of one subject, a model with a partition or with a task.
-
-    Each paper has its own subclass, with a method for each kind of quantity that its claims ask for.
+    """The quantities of a model with a partition or a task; each paper's subclass has methods that its claims ask for.
 
     by_name: each known quantity by its name, such as `share.dense`.
     interval: a function from {name: weight} to the weighted sum of quantities, with its interval over units. None if
         quantities have no common units; a sum then has no interval.
-    missing: the reason why a quantity is not known, by its name; otherwise: the reason for all others.
+    missing: {name of a quantity: reason why it is not known}; otherwise: the reason for names not in `missing`.
     """
 
     by_name: dict[str, Measured]
@@ -207,10 +206,10 @@ class Quantities:
         return Measured(sum(weight * self.by_name[name].value for name, weight in weights.items()))
 
     def quantity(self, name: str, label: str, measured: Measured | None = None, unit: str = "") -> Quantity:
-        """Return a quantity as the subject of a claim. Raises `NoVerdictError` if the quantity is not known.
+        """Return the quantity that is called `name`, for a claim. Raises `NoVerdictError` if it is not known.
 
-        name: key in `by_name`, under which `measured` is stored, unless it is None.
-        label: the quantity in words. unit: such as "points", or empty.
+        name: key in `by_name`. measured: a value to store under this key first; None for a value that is there.
+        label: the quantity in words. unit: unit of the value, such as "points", or empty.
         """
         if measured is not None:
             self.by_name[name] = measured

@@ -445,8 +445,7 @@ class Plan:
     def reading(self, condition: str, task: str | None = None) -> tuple[str, dict]:
         """Return (name of the condition, {field of `Reading`: value}) of an evaluation.
 
-        Only fields that can change an operation of the condition are returned, and with `task`, fields that mean
-        something on the task's kind.
+        Fields that cannot change an operation or, with `task`, mean nothing for the task's kind are left out.
         condition: name of the evaluation: a condition, or `condition@reading` with the name of a further reading.
         """
         condition, _, further = condition.partition(UNDER)

@@ -33,7 +33,7 @@ from headtypes.models.records import ModelRecord, read_model_record
 class Settings:
     """The settings by which a task is evaluated under any condition.
 
-    kind: the kind of the task, one that models answer. batch_tokens: tokens of a batch, with padding.
+    kind: kind of task, such as `question_answering`. batch_tokens: most tokens of a batch, with padding.
     reading: {field of `operations.Reading`: value}, what the paper leaves open; None for the default.
     max_answer_length: tokens of the longest answer, for kinds of tasks with spans as answers.
     max_seq_length: tokens of a full window, if padding counts (`Reading.uniform_over_padding`).
@@ -221,7 +221,7 @@ class MeanHeadOutputs(Reducer):
 def measure_head_outputs(samples: list[Sample], record: ModelRecord, *, kind: str, **settings) -> np.ndarray:
     """Return each head's output averaged over all tokens of the samples but padding, [layer, head, channel] float32.
 
-    kind: the kind of the task, which says how samples are cut. settings: keyword arguments of `ModelOnTask`.
+    kind: kind of task, such as `text`, which says how samples are cut. settings: keyword arguments of `ModelOnTask`.
     """
     run = ModelOnTask(record, **settings)
     (means,) = run.read(run.encode(samples, kind), MeanHeadOutputs())

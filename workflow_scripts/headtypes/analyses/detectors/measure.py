@@ -41,7 +41,6 @@ def draw_sequences(
     sequences: how many `x` are drawn. length: the tokens of each `x`, at least 4. No token is special or added.
     seed: with the vocabulary, the seed alone determines the tokens; more sequences begin with the same sequences.
     max_length: tokens of the model's longest input. model: its name, for messages.
-
     No token of `y` stands at its own place of `x` or at the place before. Therefore neither the token at the same place
     of `x` nor the next token is the token itself. Raises `InputError` if the vocabulary or `max_length` is too small.
     """
@@ -123,7 +122,7 @@ class Targets(PerSample):
 
 
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
-    """Return a table of score and null for a loaded model: a row for each detector, sequence, layer and head."""
+    """Return a row for each detector, sequence, layer and head: these, score, and null (as in `measure_detectors`)."""
     (scores,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     score, null = (np.stack([pair[side] for pair in scores.values()]) for side in (0, 1))
     indices = [range(size) for size in score.shape[1:]]
@@ -136,9 +135,10 @@ def measure_detectors(
 ) -> pd.DataFrame:
     """Return how much a model's heads attend to the tokens that each detector looks for, on random tokens.
 
-    sequences: how many random sequences are repeated and shuffled. length: tokens of each, at least 4. seed: of the
-        draw. Returns a row for each detector, sequence, layer and head (numbers from 0), with the columns detector,
-        sequence, layer, head, score and null; score and null are shares of attention (`Targets`).
+    sequences: how many random sequences are drawn. length: tokens of each, at least 4. seed: of the draw.
+    Returns a row for each detector, sequence, layer and head (columns of these names, numbers from 0), with score, the
+    mean share of attention to the detector's tokens, and null: for induction and duplicate the same share if the tokens
+    come again shuffled, not in order; for first, previous and next the largest mean share at another place.
     Raises `InputError` if sequences of this length cannot be drawn, and if attention is not finite.
     """
     run = ModelOnTask(record, task="random tokens", precision=precision, batch_tokens=batch_tokens)

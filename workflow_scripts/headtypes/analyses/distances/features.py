@@ -45,7 +45,8 @@ def head_features(
 class Groups:
     """The attention of n heads, or of n centroids, summed into three shares, [n] each.
 
-    near: to the token itself and bin 0. special: to `[CLS]`, `[SEP]`, comma and period. far: to all other tokens.
+    near: to the token itself, and to tokens less than one distance bin (sample length / number of bins) away.
+    special: to `[CLS]`, `[SEP]`, comma and period. far: to all other tokens.
     """
 
     near: np.ndarray
@@ -54,7 +55,7 @@ class Groups:
 
 
 def attention_groups(features: np.ndarray) -> Groups:
-    """Return the shares near (self and bin 0), special and far of n heads or centroids, from features [n, column].
+    """Return the shares near, special and far of n heads or centroids, from features [n, column]; near: self and bin 0.
 
     The fewer distance bins there are, the wider is the near share: compare groups only for equal numbers of bins.
     """

@@ -103,11 +103,10 @@ class Buckets:
         return places, _one_hot_kinds(pad(self._tokens, (0, 1)).gather(1, places))
 
     def _edges(self, start: int, stop: int) -> tuple[Tensor, Tensor]:
-        """Return the last query before each edge, counted from `start`, and whether a query is before the edge.
+        """Return the last query before each edge, counted from `start`, and whether there is such a query.
 
-        Both are [sample, 1, edge, token], for queries from `start` to before `stop`. From a sample's first to its last
-        query, the column of the distance to a special token runs through the bins from the last to the first, self, and
-        the bins from the first to the last; an edge is where one column ends.
+        Both are [sample, 1, edge, special token], for queries from `start` to before `stop`. From first to last query,
+        the distance to a special token is in bins 63 to 0, self, bins 0 to 63: 130 edges bound these 129 ranges.
         """
         least = -(-torch.arange(1 + FINE_BINS, device=self._tokens.device) * self._tokens.shape[1] // FINE_BINS)
         least = least.clamp_min_(1)

@@ -138,7 +138,7 @@ def _add_pairs(total: Tensor, rows: Float[Tensor, "head row key"], entropy_sums:
 
 
 def measure_divergence(run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Divergence:
-    """Return the divergence of all pairs of a model's heads on samples, of attention and, if `norms`, also of norms."""
+    """Return the divergence of all pairs of heads, of attention and, if `norms`, also of norms; kind: kind of task."""
     encoded = run.encode(samples, kind)
     how = {"batch_tokens": min(run.batch_tokens, _BATCH_TOKENS), "what": run.what}
     (total, *by_norms), rows = divergences(run.model, encoded, norms=norms, **how)

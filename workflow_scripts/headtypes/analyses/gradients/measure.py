@@ -69,8 +69,7 @@ class Loss(Protocol):
 class MaskedWords(SomeTokens, Loss):
     """The loss on masked words: the mean cross entropy of the words that are masked in a text (`encoding.mask_words`).
 
-    Masked words do not count among the attended tokens, since the paper's figure (Clark et al. 2019, Figure 3) is about
-    *all unmasked tokens*.
+    Masked words do not count as attended tokens: Figure 3 of Clark et al. (2019) is about *all unmasked tokens*.
     """
 
     name = "masked_words"
@@ -144,7 +143,8 @@ def measure_text_gradients(
 ) -> Gradients:
     """Return the gradients of a language model's loss on texts: on masked words, or on the next token.
 
-    samples: how many of the texts are drawn by the seed, at most. settings: keyword arguments of `ModelOnTask`.
+    task, kind: name of the task, for messages, and kind of task, such as `text`. samples: how many of the texts are
+    drawn by the seed, at most. settings: keyword arguments of `ModelOnTask`.
     The values are NaN, with a reason, if the weights lack the language model's head.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=record.language_head, **settings)
@@ -168,8 +168,9 @@ def measure_answer_gradients(
 ) -> Gradients:
     """Return the gradients of the loss of a fine-tuned model on the gold answers of its task.
 
-    rows, windows: all questions or pairs, and their windows. samples: how many rows are drawn by the seed, at most.
-    settings: keyword arguments of `ModelOnTask`. Values are NaN, with a reason, if the weights lack its output layer.
+    rows, windows: all questions or pairs, and their windows. task, kind: name of the task, for messages, and kind of
+    task, such as `question_answering`. samples: how many rows are drawn by the seed, at most. settings: keyword
+    arguments of `ModelOnTask`. Values are NaN, with a reason, if the weights lack the model's output layer.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=KINDS[kind].head, **settings)
 

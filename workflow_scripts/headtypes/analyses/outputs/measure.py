@@ -122,10 +122,11 @@ class WrittenByHeads(PerSample):
 
 
 def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
-    """Return each token's weight in means over kinds of tokens and quarters, the columns `written...` of `Outputs`.
+    """Return each token's weight in means over groups of a sample's tokens: 1 / n in a group of n tokens, else 0.
 
-    kinds: [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens. A column is NaN if
-    the sample has none of its tokens. The first token counts in `written_first` and `written` alone.
+    Columns, in order: all tokens; the first token; then, without the first token, `[CLS]` and `[SEP]`, comma and
+    period, other tokens, and the four quarters of the sample. The column of a group without tokens (n = 0) is NaN.
+    kinds: [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
     """
     length = len(kinds)
     position = np.arange(length)

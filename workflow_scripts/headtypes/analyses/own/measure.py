@@ -141,9 +141,9 @@ def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
 def measure_heads(
     analysis: HeadAnalysis, samples: list[Sample], record: ModelRecord, *, kind: str, **settings: Any
 ) -> pd.DataFrame:
-    """Return the table of `value_table`, a row for each head, from an analysis of samples of a kind of task.
+    """Return the table of `value_table`, a row for each head, from an analysis of samples.
 
-    settings: keyword arguments of `ModelOnTask`.
+    kind: kind of task, such as `question_answering`. settings: keyword arguments of `ModelOnTask`.
     """
     model = ModelOnTask(record, **settings)
     encoded = model.encode(samples, kind)

@@ -413,7 +413,10 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """Accuracy at dependency relations of all heads, and of the best heads; the best heads' sums of each sentence."""
+    """Accuracy at dependency relations: of all heads, and of the best head for each relation.
+
+    sums: {scored sentences (`file`, `test` or `halves`): each sentence's sums, over words, of the best heads' accuracy}
+    """
 
     heads: pd.DataFrame
     best: pd.DataFrame
@@ -427,7 +430,6 @@ def measure_relations(
 
     parts: {"file": sentences} and, if there is a test file, {"test": sentences}. arcs: guesses of heads on each part.
     least: words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.
-
     Layers and heads count from 0; accuracies in tables are in percent.
     heads: one row for each annotation (`universal`, `stanford`), relation, part, layer, head and direction
         (`dependent_to_head`, `head_to_dependent`). visible: the number of guesses whose right answer the head can see;
@@ -442,7 +444,7 @@ def measure_relations(
         in the best head to [SEP] from the relation's words that look (dependents or syntactic heads, by direction), and
         from all other words. {name}_low, {name}_high: intervals over sentences. left_out: a sentence on how many
         sentences of `file` no head reads, and why.
-    sums: {scored: sums of the best heads' accuracies over each sentence's words}, `file` first, for the intervals.
+    sums: {scored: each sentence's sums, over its words, of the best heads' accuracy}, `file` first, for the intervals.
     """
     read = {name: Part(parts[name], arcs[name]) for name in arcs}
     listed = [

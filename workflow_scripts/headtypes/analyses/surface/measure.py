@@ -86,7 +86,6 @@ class SurfacePatterns(PerSample):
     sep_to_sep, other_to_sep: mean over the rows of `[SEP]`, and over all other rows, of the attention to `[SEP]`.
     entropy, entropy_cls, peak: mean over the rows of the entropy in nats, the entropy of the row of `[CLS]`, and mean
         over the rows of the largest attention. A share that goes to no token is one more outcome of the entropy.
-
     Impossible columns are NaN: the columns of a token that the sample lacks (except punctuation, which a sample may
     lack by chance); next if no token may look ahead; entropy_cls if `[CLS]` may look at itself alone.
     """

@@ -26,8 +26,8 @@ def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partitio
 
     stability: the content of a partition's JSON file of stability. numbers: the table of `clustering.compare_numbers`.
     A ring marks the number of clusters that a criterion (silhouette, stability) chooses, a dotted line the number of
-    types of the partition. The line of heads leads through the centres of two clusters. Tiles, for halves of heads and
-    of samples, have the colour of the head's type; the fewer clusterings of halves give it, the paler they are.
+    types of the partition. The line leads through the centres of two clusters of all heads by k-means. A tile has the
+    colour of the head's type, and is paler the fewer clusterings of halves (of heads, or of samples) give this type.
     """
     layers, heads = partition.shape
     labels = type_labels(partition)

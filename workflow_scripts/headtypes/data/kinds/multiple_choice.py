@@ -48,8 +48,9 @@ class MultipleChoice(TableKind):
     without_reading = ("sentences", "uniform_over_padding")
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the questions of a DataFrame, `data`, as a list of `ChoiceQuestion`; arguments as `Kind.rows_of_file`.
+        """Return the questions of a DataFrame, `data`, as a list of `ChoiceQuestion`; where: the file, for messages.
 
+        key: the config's key of `columns`, for messages. columns: {field of a question: column of `data`}.
         A row's choices are a list of texts, and its answer an index from 0. Or choices are {"text": texts, "label":
         names}, and the answer is one of the names (ARC).
         """

@@ -193,7 +193,6 @@ def build_windows(
     max_seq_length: most tokens of a window.
     doc_stride: tokens from the start of one window's context to the start of the next window's context.
     max_query_length: most tokens of a question; a longer question keeps its first tokens.
-
     Every question has at least one window. Devlin et al. 2019, section 4.2; Guan et al. 2020, section 5.
     """
     from headtypes.data.windows import windows_of_pairs
@@ -267,7 +266,6 @@ def best_spans(
     start_logits, end_logits: float [window, token]; padding may hold anything.
     context_mask: bool [window, token], true on the context, whose tokens follow each other.
     max_answer_length: most tokens of a span.
-
     Among spans of equal sum, the span that starts first is taken, then the span that ends first. Sums are in float64,
     so that rounding makes no sums equal.
     """
@@ -324,8 +322,7 @@ def score_predictions(questions: Sequence[Question], predictions: Mapping[str, s
 
     predictions: {id of a question: answer}. A missing answer raises `KeyError`, so that an incomplete run shows; the
         official evaluator counts a missing answer as wrong.
-    An answer is compared with each reference answer, both normalised, and the best score counts. Rajpurkar et al. 2016,
-    section 6.1.
+    An answer's best score over all reference answers counts; texts are normalised (Rajpurkar et al. 2016, section 6.1).
     """
     import pandas as pd
 

@@ -60,8 +60,9 @@ class SentencePair(TableKind):
     answer_columns = ("label",)
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the pairs of a DataFrame, `data`, as a list of `Pair`; arguments are those of `Kind.rows_of_file`.
+        """Return the pairs of a DataFrame, `data`, as a list of `Pair`; where, key: file and config key, for messages.
 
+        columns: {field of a pair, or id: column of `data`}.
         `columns["labels"]`, if given, maps the table's labels to a model's; rows whose label maps to None are left out.
         """
         columns = dict(columns)
@@ -126,8 +127,7 @@ class SentencePair(TableKind):
     def mean_scores(self, scores):
         """Return a mapping with accuracy, f1 and n_pairs: the accuracy and the F1 in percent, and the number of pairs.
 
-        scores: a table of `score_pairs`. F1 is that of the second label (GLUE, MRPC); unless there are two labels, the
-            key f1 is absent.
+        scores: a table of `score_pairs`. f1 is that of the second of exactly two labels (GLUE, MRPC), else absent.
         """
         means = {"accuracy": float(scores["correct"].mean())}
         labels = scores["label"].cat.categories

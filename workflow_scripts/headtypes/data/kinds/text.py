@@ -27,10 +27,7 @@ class Document(StrictRecord):
 
 
 class Text(Kind):
-    """The kind of task whose rows are documents of paragraphs (Clark et al. 2019, section 3).
-
-    A language model predicts the words of the documents.
-    """
+    """Tasks whose rows are documents of paragraphs; a language model predicts words (Clark et al. 2019, section 3)."""
 
     name = "text"
     row = Document
@@ -46,10 +43,11 @@ class Text(Kind):
     metrics, counted = MEASURES["text"]
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the documents of files, as a list of `Document` in the order of files.
+        """Return the documents of files, as a list of `Document` in the order of files; key, columns: not used.
 
         data: paths of files with one suffix: .json (SQuAD), .jsonl ({"id": ..., "paragraphs": [...]}) or .txt. In plain
             text, an empty line ends a paragraph, and a form feed or the end of the file ends a document.
+        where: the file or folder, for messages.
         """
         suffix = Path(data[0]).suffix.lower()
         if suffix not in _READERS:
@@ -57,7 +55,10 @@ class Text(Kind):
         return _with_segments([document for file in data for document in _READERS[suffix](file)], where)
 
     def rows_of_hub(self, data, where, key, columns):
-        """Return the documents of a dataset: the texts `context` of one `title` are paragraphs of one document."""
+        """Return the documents of a dataset: the texts `context` of one `title` are paragraphs of one document.
+
+        data: rows of the dataset. where: the dataset's name, for messages. key, columns: not used.
+        """
         return _with_segments(_by_title(data, where), where)
 
     def draw_samples(self, rows, draw):
@@ -205,8 +206,7 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
 def segments_of(document: Document) -> list[Sample]:
     """Return a document's segments as samples: paragraphs 2i and 2i + 1, i from 0 (Clark et al. 2019, section 3).
 
-    A segment is left out if one of its paragraphs has no letter, digit, punctuation mark or symbol, since tokenizers
-    may drop all other characters.
+    Segments with a paragraph without letters, digits, punctuation and symbols are left out: tokenizers may drop it.
     """
     pairs = zip(document.paragraphs[::2], document.paragraphs[1::2], strict=False)
     return [

@@ -122,12 +122,12 @@ def _changed(readings: pd.DataFrame) -> pd.DataFrame:
 def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each claim: in how many cells, and in how many models, the claim has each verdict.
 
-    ledger: the result of `ledger_table`, a row for each cell.
-    Columns are paper, id, basis, place, claim, and numbers. cells and cells_{verdict} count all cells. models are those
-    of `families` families with a verdict in some cell: models_hold and models_fail if the claim holds, or fails, in all
-    these cells, else models_open. low and high are the interval of the percent of models in which the claim holds.
-    Networks of random weights count apart, as untrained, and if the claim holds, as untrained_hold. If the claim holds
-    in most such networks, models in which it holds count as open.
+    ledger: the result of `ledger_table`. A cell is one model with one partition or task, in one reading of the paper.
+    Columns: paper, id, basis, place, claim, and numbers. cells and cells_{verdict} count cells, models the models with
+    a verdict in some cell, families their families. A model counts in models_hold or models_fail if the claim holds, or
+    fails, in all its cells with a verdict, else in models_open. low, high: the 95 % interval of the percent of models
+    in which the claim holds. Networks of random weights count apart, as untrained, and as untrained_hold if the claim
+    holds. If the claim holds in most such networks, models in which it holds count as open.
     """
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):

@@ -68,8 +68,7 @@ class Digitised(Data):
 
     by_layer: by statistic, the means over the heads of each layer.
     uniform_entropy: entropy of uniform attention, in nats.
-    heads_over_half: {`previous` or `next`: {layer, from 1: share}} of the heads with more than half of their attention
-        at this neighbouring token.
+    heads_over_half: {`previous` or `next`: {layer, from 1: share of heads with over half of attention there}}.
     """
 
     place: str

@@ -269,7 +269,6 @@ def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str
     """Draw Figure 4, a panel for each model with a bar for each layer, divided into the numbers of heads of each type.
 
     partitions, parents: by the model's name, the types of its heads, and the model it was fine-tuned from, or None.
-
     A strip shows the percent of each layer's heads that keep the cluster of the parent, if the parent is drawn. Text in
     bold names clusters whose matched cluster in the parent has another name; text in grey names doubtful types.
     """

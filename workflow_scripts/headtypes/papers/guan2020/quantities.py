@@ -95,11 +95,12 @@ class Model(Quantities):
         return beside_permuted_layers(label, beyond, self.layout([type_name])[0], "points")
 
     def stability(self, k: int) -> dict[str, Quantity]:
-        """Return the percent on which clusterings into k clusters, each of a random half of the data, agree.
+        """Return {key: percent on which all clusterings into k clusters, each of a random half of the data, agree}.
 
-        A key says what was halved, and of what the percent is: "heads", "samples" (percent of heads) or "pairs" (of a
-        head and a sample). Raises `NoVerdictError` if the partition has another number of types than the paper, or if
-        stability was not measured.
+        heads: halves of the heads; percent of heads.
+        samples: halves of the samples; percent of heads.
+        pairs: halves of all pairs of a head and a sample; percent of pairs.
+        Raises `NoVerdictError` if the partition has not as many types as the paper's, or stability was not measured.
         """
         self.check_number_of_types()
         if not (stability := self.of_kind(f"stability.{k}")):
@@ -321,10 +322,11 @@ def read_answers(scores: Mapping[tuple[str, str, str], StrPath]) -> dict[Key, Sc
 def read_stabilities(
     partitions: Mapping[Key, Partition], stabilities: Mapping[Key, StrPath], numbers: Mapping[Key, StrPath]
 ) -> dict[Key, dict[str, Measured]]:
-    """Return {name: quantity} of the stability of each partition, of gaps, and of agreement with Gaussian mixtures.
+    """Return {(model, partition): {name: quantity}} on how stable clusterings are and on gaps between heads.
 
-    All mappings are by model and partition. stabilities: paths of files with the stability of a clustering.
-    numbers: paths of tables with the stability for each number of types k.
+    Names: stability.{k}.{what is halved}, in percent; own_cluster; mixture_agreement.{mixture}, an adjusted Rand index;
+    dips.line and dips.paths, which tell of gaps (`measured_gaps`). Arguments are by (model, partition). stabilities:
+    paths of JSON files on clusterings. numbers: paths of tables with the stability for each number of types k.
     """
     found = {}
     for key, path in stabilities.items():

@@ -216,8 +216,7 @@ def ablation_table(
     rows: a mapping for each evaluation: model, partition, condition, operations {type or head: operation}, questions
         and control_questions (numbers of inputs in the config, None for all), and published (the paper's row for this
         model, or None).
-    metrics, controls: by model, partition and condition, the contents of `metrics.json`, and the drops of random heads
-        (`control_drops`).
+    metrics, controls: by model, partition and condition, contents of `metrics.json`, and results of `control_drops`.
     intervals: by model and partition, the result of `condition_intervals`.
     Columns are model, partition, table (2 or 3), id (the paper's, or NaN), condition, heads (number of heads that
     change), operation_{type or head}, {metric} in percent or nats per token, drop_{metric} in points (of a loss, its
@@ -282,9 +281,9 @@ def measured_in(section: pd.DataFrame) -> list[Metric]:
 
 
 def counted_inputs(section: pd.DataFrame, taken: str) -> str:
-    """Return a number of inputs, with a noun by the metrics, in a text such as `90 questions (100 asked for)`.
+    """Return how many inputs were evaluated, as a text such as `90 questions` or `90 pairs (100 asked for)`.
 
-    section: rows of `ablation_table` about one model and partition; taken: its column with the number, `n_questions`.
+    section: rows of `ablation_table` on one model and partition. taken: column with the number, such as `n_questions`.
     """
     there, wanted = section[taken].iloc[0], section[f"{taken}_asked"].iloc[0]
     unit = counted_by(measured_in(section))

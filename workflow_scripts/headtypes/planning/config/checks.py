@@ -304,8 +304,7 @@ def _analyses(config: Config, results: Iterable[Result]) -> Mistakes:
 def _same_files(task: str, source: TaskSource) -> Mistakes:
     """Yield (key, error message) for each key of a task's source that names the same file as another key.
 
-    The keys `file`, `training_file` and `test_file` must name different files, so that no sentence serves for both
-    learning and scoring.
+    `file`, `training_file` and `test_file` must be different files: no sentence may serve for learning and scoring.
     """
     given = {part: path for part in ("file", "training_file", "test_file") if (path := getattr(source, part))}
     for one, other in combinations(given, 2):

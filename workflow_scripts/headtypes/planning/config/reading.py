@@ -132,7 +132,6 @@ def laid_over(files: Iterable[StrPath], given: Mapping[str, Any] | None = None) 
     """Return the values of configuration files, each file laid over those before it.
 
     files: paths of YAML or JSON files, the lowest first; given: values of the option --config, laid over all files.
-
     A key of several files keeps the position that it has in the first of them, which decides the order of rows in
     tables. A `null` removes a section, a registry (a section with names as keys, such as `models`) or an entry of one.
     """

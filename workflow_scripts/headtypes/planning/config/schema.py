@@ -577,8 +577,7 @@ class Config(Strict):
     def family(self, model: str) -> str:
         """Return the family of a model.
 
-        The family of a model with a parent is the parent's. Otherwise the entry's key `family` is returned or, without
-        this key, the model's name.
+        The family of a model with a parent is the parent's. Other models have the entry's `family` or their own name.
         """
         parent = self.parent(model)
         return self.family(parent) if parent else self.models[model].family or model

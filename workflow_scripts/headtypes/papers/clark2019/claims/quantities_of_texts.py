@@ -414,7 +414,6 @@ def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> M
 
     divergences: divergence of any two heads in nats per row, [head, head].
     marked: [layer, head] str, the behaviour of each head; "" without one. Pairs of two heads without one are left out.
-
     Chance is permutations of the behaviours within layers, since heads of a layer are alike, whatever their behaviour
     is. Raises `NoVerdictError` if there are no pairs with the same behaviour, or no other pairs.
     """
