@@ -1,4 +1,4 @@
-# What can be asked for by name, beside single files, `all`, `summary` and the papers.
+# Targets to ask for by name, beside single files, `all`, `summary` and the papers.
 
 TARGETS = {
     "features": [distances.FEATURES],
