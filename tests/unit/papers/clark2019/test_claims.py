@@ -7,6 +7,7 @@ import pytest
 
 from headtypes.analyses.coreference.accuracy import MentionSums
 from headtypes.analyses.gradients.results import Gradients
+from headtypes.core import statistics
 from headtypes.papers.claims import Claim, judge
 from headtypes.papers.clark2019.claims.language import of_coreference, of_probes, of_relations
 from headtypes.papers.clark2019.claims.quantities_of_language import coreference_quantities, published_language
@@ -15,7 +16,6 @@ from headtypes.papers.clark2019.claims.quantities_of_texts import (
     Statistics,
     behaviours_of,
     collect_quantities,
-    layers_at,
     published_quantities,
     whole_statistics,
 )
@@ -256,11 +256,19 @@ def test_one_head_above_the_limit_is_enough_and_most_are_more_than_half():
         for values, value in zip([[[0.6, 0.2], [0.5, 0.1]], [[0.5, 0.2], [0.4, 0.1]]], expected, strict=True):
             quantities = Heads({}, published=PUBLISHED, whole=Statistics({statistic: np.array(values)}, {}))
             assert [it.measured.value for it in TEXTS[claim].find(quantities)] == [value]
+    # Over segments, the interval is of the same rank.
+    own = np.random.default_rng(6).normal([[0.3, 0.2], [0.5, 0.4]], 0.05, (40, 2, 2))
+    whole, segments = Statistics({"self": own.mean(axis=0)}, {}), Statistics({"self": own}, {})
+    (found,) = TEXTS["little-self"].find(Heads({}, published=PUBLISHED, whole=whole, segments=segments))
+    of_heads = map(statistics.Evidence, own.reshape(40, 4).T)
+    assert found.measured == statistics.Measured.by(*of_heads, over="segments", rank=-3)
 
 
 @pytest.mark.parametrize(("depth", "layers"), [(3, [2]), (6, [3, 4, 5]), (12, [6, 7, 8, 9, 10]), (24, range(11, 21))])
 def test_the_paper_s_layers_are_those_as_deep_in_a_model_of_another_depth(depth, layers):
-    assert [layer + 1 for layer in layers_at("layers_6_to_10", depth)] == [*layers]
+    of_layer = [Heads({}, published=PUBLISHED, whole=Statistics({}, {"sep": row})) for row in np.eye(depth)]
+    found = [it.mean("sep", "layers_6_to_10").measured.value > 0 for it in of_layer]
+    assert [number for number, is_one in enumerate(found, start=1) if is_one] == [*layers]
 
 
 def test_a_ratio_is_that_of_means_in_the_layers_that_are_chosen_on_all_segments():
@@ -275,6 +283,13 @@ def test_a_ratio_is_that_of_means_in_the_layers_that_are_chosen_on_all_segments(
     without = ((own.sum(axis=0) - own) / (sep.sum(axis=0) - sep))[:, 1:].mean(axis=1)
     half = 1.97 * 199 / 200**0.5 * without.std()
     assert found.measured.high - found.measured.low == pytest.approx(2 * half, rel=0.02)
+
+
+def test_gradients_are_compared_in_the_layers_that_look_at_sep():
+    gradients = {"gradient.sep": np.array([1.0, 2.0, 9.0]), "gradient.all": np.array([2.0, 4.0, 10.0])}
+    whole = Statistics({}, {"sep": np.array([0.1, 0.3, 0.4]), **gradients})
+    (found,) = TEXTS["sep-no-op"].find(Heads({}, published=PUBLISHED, whole=whole))
+    assert found.measured.value == pytest.approx((2 / 4 + 9 / 10) / 2)
 
 
 @pytest.mark.parametrize(("layers", "judged"), [(1, False), (2, False), (3, True), (6, True), (24, True)])
