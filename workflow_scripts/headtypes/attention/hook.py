@@ -200,6 +200,7 @@ def _mask(*args, allow_is_causal_skip: bool = False, **kwargs) -> Tensor | None:
 
 
 AttentionInterface.register(ATTENTION, _attend)
+# Without a function for masks there would be no mask, and padding would be attended to without a word.
 AttentionMaskInterface.register(ATTENTION, _mask)
 
 
@@ -243,7 +244,7 @@ class Scratch:
         """
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
-            # Rows whose length is a multiple of 8 are read and written in fewer steps.
+            # `skewed` reads past both ends of a row, so that room is left; a length of a multiple of 8 takes fewer steps.
             count, keys = -(-count // LEAST_ROWS) * LEAST_ROWS, -(-(keys + LEAST_ROWS - 1) // 8) * 8
         shape = *layer.query.shape[:2], count, keys
         needed = LEAST_ROWS + math.prod(shape)
