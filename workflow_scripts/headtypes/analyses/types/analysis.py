@@ -15,7 +15,7 @@ from headtypes.core.files import check_header, separator_of, text_of
 from headtypes.core.stage import Plan, Result, stage
 
 
-@stage(calls="analyses.types.clustering:run")
+@stage(calls="analyses.types.figure:run")
 def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
     entry, clustering = plan.partitions[model, partition], plan.config.clustering
     # The names of earlier rules stay: another name would be another seed.

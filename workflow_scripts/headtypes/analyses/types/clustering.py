@@ -21,19 +21,14 @@ from headtypes.analyses.distances.features import (
     SELF_AND_SPECIAL,
     Groups,
     attention_groups,
-    read_distance,
     read_head_features,
 )
-from headtypes.analyses.types.figure import stability_figure
-from headtypes.analyses.types.gaps import head_gaps
 from headtypes.analyses.types.names import MIXTURES, TYPES, type_names
 from headtypes.analyses.types.partitions import Partition, build_partition, order_types, read_types, write_partition
 from headtypes.core.errors import InputError
-from headtypes.core.files import StrPath, derive_seed, write_json
-from headtypes.core.progress import warn
+from headtypes.core.files import StrPath, derive_seed
 from headtypes.core.statistics import one_thread
-from headtypes.core.style import save_figure
-from headtypes.core.table_files import head_table, write_csv
+from headtypes.core.table_files import head_table
 
 _LARGEST_OF = {"diagonal": "near", "dense": "far", "vertical": "special"}
 # What a cluster's name is ahead of: `_leads` has the difference from each.
@@ -432,8 +427,8 @@ def measure_stability(
     """
     settings |= {"method": method, "k": k}
     features = features_by_sample.mean(axis=0, dtype=float)
-    by_heads = _by_halves(features, labels, "heads", models, seed, **settings)
     by_samples, profiles = cluster_halves(features_by_sample, labels, models=models, seed=seed, **settings)
+    by_heads = _by_halves(features, labels, "heads", models, seed, **settings)
     of_pairs = None
     if pairs and method in PAIR_METHODS:
         points = _pairs(features_by_sample)
@@ -633,28 +628,6 @@ def check_shapes(partition: Partition, parent_partition: Partition) -> None:
             "A model and its parent differ in shape ({} x {} and {} x {} layers x heads), so that their heads cannot "
             "be compared; correct the model's parent.".format(*partition.shape, *parent_partition.shape)
         )
-
-
-def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    read, seeds = spec.pop("features"), spec.pop("stability")
-    features, shape = read_head_features(inputs.features, **read)
-    clustering, distance = cluster_heads(features, **spec), read_distance(inputs.features, **read)
-    stability = measure_stability(distance, clustering.labels, **{**spec, "seed": seeds["seed"]})
-    numbers, mixtures = compare_numbers(distance, **{**spec, "seed": seeds["numbers_seed"]})
-    stability |= {
-        "own_cluster": own_cluster_share(distance, clustering.labels),
-        "gaps": head_gaps(distance.mean(axis=0, dtype=float), derive_seed(seeds["numbers_seed"], "gaps")),
-        "chosen": chosen_numbers(numbers),
-        "mixtures": mixtures,
-    }
-    clustering = clustering.named_again(stability["profiles"])
-    warn(provenance, filter(None, clustering.naming.doubts))
-    write_json(outputs.naming, {**clustering.naming.as_dict(), "provenance": provenance})
-    partition = partition_of(clustering, features, shape)
-    write_partition(outputs.partition, partition)
-    write_json(outputs.stability, {**stability, "provenance": provenance})
-    write_csv(outputs.numbers, numbers)
-    save_figure(stability_figure(stability, numbers, partition), outputs.pdf, outputs.png, provenance)
 
 
 def run_import(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -1,4 +1,10 @@
-"""The figure of stability: how many types there are, heads along a line, and how often each head keeps its type."""
+"""The job that clusters heads, with its figure of stability.
+
+The figure shows how many types there are, heads along a line, and how often each head keeps its type. Jobs that read
+clusters alone do not depend on how the figure is drawn.
+"""
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -7,9 +13,32 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from headtypes.analyses.types.partitions import Partition
+from headtypes.analyses.distances.features import read_distance, read_head_features
+from headtypes.analyses.types.clustering import (
+    chosen_numbers,
+    cluster_heads,
+    compare_numbers,
+    measure_stability,
+    own_cluster_share,
+    partition_of,
+)
+from headtypes.analyses.types.gaps import head_gaps
+from headtypes.analyses.types.partitions import Partition, write_partition
 from headtypes.analyses.types.style import type_labels, type_patches, type_styles
-from headtypes.core.style import PAGE, PAGE_HEIGHT, PALETTE, SMALL, layer_ticks, legend_height, legend_key, styled
+from headtypes.core.files import derive_seed, write_json
+from headtypes.core.progress import warn
+from headtypes.core.style import (
+    PAGE,
+    PAGE_HEIGHT,
+    PALETTE,
+    SMALL,
+    layer_ticks,
+    legend_height,
+    legend_key,
+    save_figure,
+    styled,
+)
+from headtypes.core.table_files import write_csv
 
 # Inches: of the panels above, of a layer at most, and around the tiles of a model.
 _ABOVE, _LAYER, _AROUND = 2.3, 0.21, 0.55
@@ -104,3 +133,25 @@ def _keys() -> list:
         Patch(color=_BY_CHANCE, lw=0, label="two agree by chance"),
         legend_key(label="chosen", **_RING),
     ]
+
+
+def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
+    read, seeds = spec.pop("features"), spec.pop("stability")
+    features, shape = read_head_features(inputs.features, **read)
+    clustering, distance = cluster_heads(features, **spec), read_distance(inputs.features, **read)
+    stability = measure_stability(distance, clustering.labels, **{**spec, "seed": seeds["seed"]})
+    numbers, mixtures = compare_numbers(distance, **{**spec, "seed": seeds["numbers_seed"]})
+    stability |= {
+        "own_cluster": own_cluster_share(distance, clustering.labels),
+        "gaps": head_gaps(distance.mean(axis=0, dtype=float), derive_seed(seeds["numbers_seed"], "gaps")),
+        "chosen": chosen_numbers(numbers),
+        "mixtures": mixtures,
+    }
+    clustering = clustering.named_again(stability["profiles"])
+    warn(provenance, filter(None, clustering.naming.doubts))
+    write_json(outputs.naming, {**clustering.naming.as_dict(), "provenance": provenance})
+    partition = partition_of(clustering, features, shape)
+    write_partition(outputs.partition, partition)
+    write_json(outputs.stability, {**stability, "provenance": provenance})
+    write_csv(outputs.numbers, numbers)
+    save_figure(stability_figure(stability, numbers, partition), outputs.pdf, outputs.png, provenance)
