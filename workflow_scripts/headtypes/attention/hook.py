@@ -244,7 +244,7 @@ class Scratch:
         """
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
-            # `skewed` reads past both ends of a row, so that room is left; a length of a multiple of 8 takes fewer steps.
+            # `skewed` reads past both ends of a row, so there is room; lengths of a multiple of 8 take fewer steps.
             count, keys = -(-count // LEAST_ROWS) * LEAST_ROWS, -(-(keys + LEAST_ROWS - 1) // 8) * 8
         shape = *layer.query.shape[:2], count, keys
         needed = LEAST_ROWS + math.prod(shape)

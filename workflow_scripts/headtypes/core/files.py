@@ -257,7 +257,7 @@ def files_in(folder: str, key: str) -> list[str]:
             raise InputError(f"{key}: {path} has braces, by which Snakemake names wildcards; rename it.")
     files = sorted(path for path in paths if path.is_file())
     if not files:
-        raise InputError(f"{key}: the folder {folder} holds no files.")
+        raise InputError(f"{key}: the folder {folder} holds no files, or is not there.")
     suffixes = sorted({file.suffix.lower() or "none" for file in files})
     if len(suffixes) > 1:
         raise InputError(f"{key}: the files in {folder} must have one suffix; found {', '.join(suffixes)}.")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Bool, Float
 
 from headtypes.core.files import StrPath, read_json, undamaged
@@ -43,9 +44,16 @@ class Company:
 LOSS = "loss"
 # Of the tables of `costs.head_costs` and `costs.compare_labels`.
 _COSTS = ("cost", "standard_error", "low", "high", "p", "p_holm")
-read_costs = table_reader(
+_read_costs = table_reader(
     "holds no costs of heads", dict.fromkeys(("layer", "head", "away"), int) | dict.fromkeys(_COSTS, float)
 )
+
+
+def read_costs(path: StrPath) -> pd.DataFrame:
+    """Return the table of `costs.head_costs` from its file, a row for each head, by layer and head."""
+    return _read_costs(path).sort_values(["layer", "head"], ignore_index=True)
+
+
 _LABELS = {"family": str, "label": str, "heads": int, **dict.fromkeys(("statistic", "p", "p_beyond"), float)}
 read_labels = table_reader("compares no labels with costs", _LABELS, rows=0)
 # How costs add up, of each model.

@@ -7,11 +7,11 @@ import pandas as pd
 from jaxtyping import Float
 from scipy.spatial.distance import pdist, squareform
 from sklearn.manifold import MDS
-from threadpoolctl import threadpool_limits
 
 from headtypes.analyses.divergence.results import PROJECTION_COLUMNS, Divergence
 from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import read_arrays
+from headtypes.core.statistics import one_thread
 from headtypes.core.table_files import head_table, write_csv
 
 _STARTS, _STEPS, _EPS = 5, 1000, 1e-10
@@ -26,8 +26,7 @@ def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, d
     (`layer_test`).
     """
     distances = divergence.of_a_row
-    # One thread: more would add up numbers in an order that changes from run to run.
-    with threadpool_limits(1):
+    with one_thread():
         scaling = MDS(
             n_components=2,
             metric_mds=True,

@@ -96,7 +96,7 @@ def comparison_page(table: pd.DataFrame, published: Clark2019) -> str:
         "to those of models that name them in the config. The claims are judged for every model.",
         comparison.HOW_CLAIMS_ARE_JUDGED,
         "Intervals are over segments, sentences or documents. The interval of layers-alike is the value minus the 2.5 "
-        "and 97.5 % quantiles of permutations of the layers. Gradients have no intervals.",
+        "and 97.5 % quantiles of permutations of the layers. Gradients and counts of heads have no intervals.",
         "Shares of attention are between 0 and 1. A head is broad if its entropy is above "
         f"{broad.above / broad.uniform:.2f} of that of uniform attention; in the released notebook, this is "
         f"{broad.above:g} nats.",

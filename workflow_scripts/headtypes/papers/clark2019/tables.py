@@ -20,6 +20,10 @@ def _percent(name: str, label: str, ends: tuple[str, str] | None = None, **how) 
     return Column(name, label, digits=1, ends=ends or interval(name), **how)
 
 
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")
+
+
 def _signed(offset: float) -> str:
     return f"{int(offset):+d}"
 
@@ -180,7 +184,7 @@ _TYPES = (ALL, *MENTIONS)
 _PUBLISHED_2 = [f"published_{type_}" for type_ in _TYPES]
 _SHOWN_2 = [
     TextColumn("name", "system"),
-    TextColumn("system", "system", write=lambda name: name.replace("_", " ")),
+    TextColumn("system", "system", write=_spaced),
     TextColumn("among", "guess among"),
     TextColumn("chosen", "chosen", write=_CHOSEN.__getitem__),
     TextColumn("head", "head", heads=True),
@@ -310,7 +314,7 @@ _NAMES = {"structural": "structural probe (Hewitt and Manning 2019)", **SYSTEMS}
 _UNDIRECTED = "scores undirected edges: not comparable"
 _SHOWN_3 = [
     TextColumn("name", "system"),
-    TextColumn("system", "system", write=lambda name: name.replace("_", " ")),
+    TextColumn("system", "system", write=_spaced),
     _percent("uas", "UAS", ("low", "high"), note=f"percent of words whose head is found, over sentences ({LEVELS})"),
     TextColumn("range", "starts"),
     Column("starts", "starts", digits=0, note="number of random starts"),
