@@ -140,6 +140,27 @@ def company_of_deep(costs: np.ndarray) -> Company:
     return Company(away, lost[..., None], whole, np.full(20, 2.0), ["loss"], units, [""] * 20)
 
 
+def test_costs_of_22_layers_compare_heads_with_the_mean_head_of_the_model():
+    """The layers are no multiple of three, so that sets differ in size; every head costs 0.2, and one more."""
+    costs = np.full((22, 4), 0.2)
+    costs[7, 1] = 0.9
+    company = company_of_deep(costs)
+    away = company.away.reshape(300, 88).astype(float)
+    assert len(set(away.sum(1))) > 1
+    table, fit = head_costs(company, seed=0)
+    assert fit["penalty"] == 0
+    lost = set_means(company, "loss")
+    design = np.column_stack([np.ones(300), away])
+    solution, (squares,), rank, _ = np.linalg.lstsq(design, lost, rcond=None)
+    contrast = np.eye(88) - 1 / 88
+    np.testing.assert_allclose(table["cost"], contrast @ solution[1:], atol=1e-9)
+    covariance = contrast @ np.linalg.inv(design.T @ design)[1:, 1:] @ contrast
+    np.testing.assert_allclose(table["standard_error"], np.sqrt(squares / (300 - rank) * np.diag(covariance)))
+    # The mean of the intervals' ends is that of the costs of units, which are centred too.
+    assert (table["low"] + table["high"]).mean() == pytest.approx(0, abs=1e-3)
+    assert [(row.layer, row.head) for row in costly_heads(table).itertuples()] == [(7, 1)]
+
+
 def test_of_units_of_several_tokens_a_cost_is_that_of_a_token():
     company = company_of_deep(np.random.default_rng(3).normal(0, 0.2, (24, 9)))
     table, _ = head_costs(company, seed=0)

@@ -53,8 +53,9 @@ def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
     """Return the fit of one effect of each head to the losses of sets (heads that are left out together).
 
     away: [set, head] bool, heads that a set lacks. lost: [set] how much worse the model is without the set's heads.
-    If every set lacks heads of a layer, the effects of the layer sum to zero, and an effect is how much more a head
-    costs than the layer's heads on average. Ridge is used below 3 sets per head. Raises `InputError` for equal losses.
+    The effects of all heads sum to zero: an effect is how much more a head costs than the model's heads on average. If
+    every set lacks equally many heads of a layer, the layer's effects sum to zero, and it is more than the layer's
+    heads on average. Ridge is used below 3 sets per head. Raises `InputError` for equal losses.
     """
     if np.ptp(lost) < 1e-12:
         raise InputError("All sets of heads lose the same, so that no head costs more than another.")
@@ -69,6 +70,8 @@ def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
     freedom = max(sets - 1 - float((values * shrunk).sum()), 1.0)
     variance = (residuals**2).sum() / freedom
     adjusted = 1 - variance / lost.var(ddof=1)
+    # Sets of one size leave the mean of effects open, and the fit has 0; sets of several sizes would determine it.
+    effects, operator = effects - effects.mean(), operator - operator.mean(0)
     errors = np.sqrt(variance * (operator**2).sum(1))
     held_out = _held_out(away, lost, [penalty])[0]
     return Fit(effects, errors, freedom, operator, penalty, float(adjusted), float(held_out))
