@@ -2,6 +2,7 @@
 
 These may differ in the last bits, since how a processor adds up can depend on where in memory weights lie."""
 
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -17,8 +18,8 @@ from headtypes.attention.one_pass import ModelOnTask
 from headtypes.data.kinds.question_answering import build_windows
 from headtypes.models import placement
 from headtypes.models.loading import load_model
-from headtypes.models.placement import MEMORY, device_of, gpus_for, keep_to_gpus, take_gpu, visible_gpus
-from tests.support.models import tiny_family
+from headtypes.models.placement import MEMORY, VISIBLE, device_of, gpus_for, keep_to_gpus, take_gpu, visible_gpus
+from tests.support.models import tiny_bert, tiny_family
 from tests.support.reading import measured
 from tests.support.records import SAMPLES, questions, recorded
 
@@ -64,9 +65,10 @@ def machine(tmp_path, monkeypatch):
             path.touch()
         monkeypatch.setattr(placement, "_nodes", lambda: paths)
         monkeypatch.setattr(placement.tempfile, "gettempdir", lambda: str(tmp_path))
-        monkeypatch.delenv(placement.VISIBLE, raising=False)
-        if named is not None:
-            monkeypatch.setenv(placement.VISIBLE, named)
+        # Set first, so that what is taken here is taken back after the test.
+        monkeypatch.setenv(VISIBLE, named or "")
+        if named is None:
+            monkeypatch.delenv(VISIBLE)
         keep_to_gpus.cache_clear()
 
     yield made
@@ -79,7 +81,7 @@ def test_a_process_sees_the_gpus_that_it_has_taken_and_another_takes_the_next(ma
     # A second model in the same process stays where the first is.
     for _ in range(2):
         keep_to_gpus(number)
-        assert placement.os.environ[placement.VISIBLE] == taken
+        assert os.environ[VISIBLE] == taken
     (folder,) = tmp_path.glob("headtypes-gpus-*")
     assert take_gpu(["0", "1", "2"], folder)[0] == str(number)
 
@@ -89,8 +91,21 @@ def test_what_a_scheduler_has_chosen_stays_and_is_not_waited_for(machine, tmp_pa
     """Two jobs of a cluster on one node may see each its own GPU under the same name."""
     machine(nodes, named)
     assert keep_to_gpus(1) == []
-    assert placement.os.environ.get(placement.VISIBLE) == named
+    assert os.environ.get(VISIBLE) == named
     assert not list(tmp_path.glob("headtypes-gpus-*"))
+
+
+def test_a_process_takes_its_gpu_before_it_looks_for_one(machine, tmp_path, monkeypatch):
+    """PyTorch keeps to the GPUs that it sees at the first look."""
+    record = recorded(*tiny_bert(layers=1), tmp_path / "model")
+    machine(2)
+    of_another = take_gpu(["0", "1"], tmp_path / f"headtypes-gpus-{os.getuid()}")
+    seen = []
+    for module in (torch.accelerator, torch.cuda):
+        monkeypatch.setattr(module, "is_available", lambda: seen.append(os.environ.get(VISIBLE)))
+    load_model(record, "bfloat16")
+    assert of_another[0] == "0"
+    assert set(seen) == {"1"}
 
 
 KIND = {"kind": "question_answering"}

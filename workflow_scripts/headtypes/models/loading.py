@@ -106,7 +106,9 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         # Some of these classes (Llama's) save the bare model under a name by which `AutoModel` does not find it.
         auto = AutoModelForQuestionAnswering
     quantised = getattr(config, "quantization_config", None) is not None
-    laid_out = _place_layers(record, precision)
+    memory = MEMORY.get(record.name)
+    # First, since PyTorch keeps to the GPUs that it sees when it first looks for one.
+    keep_to_gpus(gpus_for(record.parameters, precision, memory))
     dtype = getattr(torch, usable_precision(precision, record.name))
     with told(f"{where} does not load as a {record.model_type} model"):
         model, report = auto.from_pretrained(
@@ -117,7 +119,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
             # Weights that do not fit are reported below, by name.
             ignore_mismatched_sizes=True,
             output_loading_info=True,
-            **laid_out,
+            **({} if memory is None else _placed(memory)),
         )
     if report["mismatched_keys"]:
         raise InputError(
@@ -146,18 +148,15 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         model.to(dtype)
     # No text is generated, so that caching the keys and values of all layers would only waste memory.
     model.config.use_cache = False
-    model = model if head else body_of(model)
-    return model.eval() if record.name in MEMORY else model.eval().to(device())
+    model = (model if head else body_of(model)).eval()
+    return model.to("cuda") if memory is None and torch.cuda.is_available() else model
 
 
-def _place_layers(record: ModelRecord, precision: str) -> dict[str, Any]:
-    """Reserve GPUs, and return `from_pretrained` arguments that spread a model's layers over GPUs, memory and disk.
+def _placed(memory: Mapping[str, float]) -> dict[str, Any]:
+    """Return `from_pretrained` arguments that spread a model's layers over GPUs, memory and disk.
 
-    Returns {}, and reserves nothing, for a model without the config key `memory`.
+    memory: {"gpu": most GB of weights on each GPU, "cpu": most GB in memory}, or one of them.
     """
-    if (memory := MEMORY.get(record.name)) is None:
-        return {}
-    keep_to_gpus(gpus_for(record.parameters, precision, memory))
     gpus = range(torch.cuda.device_count()) if "gpu" in memory else ()
     most = {gpu: int(memory["gpu"] * GB) for gpu in gpus}
     if "cpu" in memory:
@@ -201,8 +200,3 @@ def check_left_over(where: str, model: PreTrainedModel, names: Iterable[str]) ->
                 f"{where} has weights that the model of its config.json does not take, {name} among them; take both "
                 "from the same model, in floating point, and with adapters merged into it."
             )
-
-
-def device() -> torch.device:
-    keep_to_gpus(1)
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
