@@ -17,9 +17,8 @@ configfile: f"{workflow.current_basedir}/config.yaml"
 
 
 include: "rules/models.smk"  # models, found once and recorded
-include: "rules/tasks.smk"  # data, found once and recorded; samples and questions
 include: "rules/training.smk"  # models fine-tuned from others, where the config says so
-include: "rules/analyses.smk"  # what analyses read and measure, as their stages declare it
+include: "rules/analyses.smk"  # a task's data and samples, and what analyses read and measure of them
 include: "rules/own.smk"  # analyses of your own, each one file that the config names
 include: "rules/detectors.smk"  # which heads attend by position, or to tokens that have stood before
 include: "rules/types.smk"  # types of heads and their stability

@@ -27,8 +27,8 @@ sys.path.insert(0, str(ROOT / "workflow_scripts"))
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json, sha256_path, write_json
 from headtypes.planning.code import code_hash, loaded_modules
-from headtypes.planning.config.reading import mistakes_in
-from headtypes.planning.plan import STAGES, Plan, files_of, plan_of_files
+from headtypes.planning.config import laid_over, mistakes_in
+from headtypes.planning.plan import STAGES, Plan, files_of, plan_of
 from headtypes.planning.provenance import RESULTS, beside, folder_of_records, recorded, results_folder, wrong_weights
 
 
@@ -149,7 +149,7 @@ def main(arguments: list[str]) -> int:
     asked = parser.parse_args(arguments)
     files = [file.resolve() for file in asked.configfile]
     os.chdir(asked.directory)
-    audit = Audit(plan_of_files([ROOT / "config.yaml", *files]), asked.accept)
+    audit = Audit(plan_of(laid_over([ROOT / "config.yaml", *files])), asked.accept)
     findings = audit.findings()
     if audit.accepted and any(state in ("stale", "damaged") for _, state, _ in findings):
         print("Nothing is accepted, since these differ by more than their code: remove them (--remove), or run.")

@@ -28,9 +28,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "workflow_scripts")]
 from commands.audit import Audit, on_disk
 from headtypes.core.errors import InputError
 from headtypes.core.stage import Result
-from headtypes.planning.config.reading import mistakes_in
+from headtypes.planning.config import laid_over, mistakes_in
 from headtypes.planning.plan import RESULTS as DECLARED
-from headtypes.planning.plan import Plan, plan_of_files
+from headtypes.planning.plan import Plan, plan_of
 from headtypes.planning.provenance import beside, recorded
 
 UNDECIDED = "results of which nobody has said whether they hold text of a corpus"
@@ -147,7 +147,7 @@ def main(arguments: list[str]) -> None:
     asked = parser.parse_args(arguments)
     layers, output = [ROOT / "config.yaml", *(file.resolve() for file in asked.configfile)], asked.output.resolve()
     os.chdir(asked.directory)
-    left_out = export(plan_of_files(layers), output, asked.author, asked.license, asked.title)
+    left_out = export(plan_of(laid_over(layers)), output, asked.author, asked.license, asked.title)
     print(f"{output}: {len(left_out)} results with weights or texts were left out.")
 
 

@@ -16,8 +16,8 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import write_text
 from headtypes.pages.summary.page import caption_of
 from headtypes.papers.registry import PAPERS
-from headtypes.planning.config.reading import mistakes_in
-from headtypes.planning.plan import Plan, plan_of_files
+from headtypes.planning.config import laid_over, mistakes_in
+from headtypes.planning.plan import Plan, plan_of
 
 
 def figures(plan: Plan, folder: Path) -> int:
@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> None:
     asked = parser.parse_args(arguments)
     files, folder = [ROOT / "config.yaml", *map(Path.resolve, asked.configfile)], asked.folder.resolve()
     os.chdir(asked.directory)
-    print(f"{figures(plan_of_files(files), folder)} figures and captions.md are in {folder}.")
+    print(f"{figures(plan_of(laid_over(files)), folder)} figures and captions.md are in {folder}.")
 
 
 if __name__ == "__main__":

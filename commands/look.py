@@ -21,8 +21,8 @@ from headtypes.models.records import read_model_record
 from headtypes.models.stage import RECORD
 from headtypes.pages.atlas.live import Live, LiveServer
 from headtypes.pages.atlas.stage import SHOWN, results_of
-from headtypes.planning.config.reading import mistakes_in
-from headtypes.planning.plan import plan_of_files
+from headtypes.planning.config import laid_over, mistakes_in
+from headtypes.planning.plan import plan_of
 
 
 def main(arguments: list[str]) -> None:
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> None:
     asked = parser.parse_args(arguments)
     files = [ROOT / "config.yaml", *(file.resolve() for file in asked.configfile)]
     os.chdir(asked.directory)
-    plan, record = plan_of_files(files), Path(RECORD.path.format(model=asked.model))
+    plan, record = plan_of(laid_over(files)), Path(RECORD.path.format(model=asked.model))
     if asked.model not in plan.models:
         raise InputError(f"--model: there is no {asked.model}; the configuration has {', '.join(plan.models)}.")
     if not record.exists():

@@ -14,7 +14,7 @@ import shutil
 import pytest
 
 from headtypes.core.errors import InputError
-from headtypes.planning.config.reading import read_config
+from headtypes.planning.config import read_config
 from headtypes.planning.plan import Plan
 from tests.contract.tables import changed, expected, leaf_rows, scheduled, with_leaf
 from tests.support.configs import reverse

@@ -12,7 +12,7 @@ import pytest
 
 from headtypes.core.files import canonical_json, write_json
 from headtypes.planning.code import NUMERIC_PACKAGES, brief, code_hash, loaded_modules
-from headtypes.planning.config.reading import read_config
+from headtypes.planning.config import read_config
 from headtypes.planning.plan import STAGES, Plan
 from headtypes.training.stage import SAVED
 from tests.contract.tables import expected, leaf_rows, scheduled, with_leaf

@@ -6,28 +6,26 @@
 import ast
 import inspect
 import json
-import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from headtypes.planning import config
 from headtypes.planning.code import is_text
-from headtypes.planning.config.schema import Config, Strict
 
 
 def json_schema() -> str:
     """The schema. What a file lacks may stand in one that it is laid over: no key is required, and null takes away."""
-    schema = Config.model_json_schema()
-    described = {name: texts for part in (Strict, Config) for name, texts in _described(part.__module__)}
+    schema, described = config.Config.model_json_schema(), dict(_described())
     for name, part in [("Config", schema), *schema["$defs"].items()]:
         for key, text in described.get(name, {}).items():
             part["properties"][key] = dict(sorted({"description": text, **part["properties"][key]}.items()))
     return json.dumps(_laid_over(schema), indent=1) + "\n"
 
 
-def _described(module: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """What stands below the attributes of each class of a module; pydantic would look for it whenever it is loaded."""
-    for part in ast.parse(inspect.getsource(sys.modules[module])).body:
+def _described() -> Iterator[tuple[str, dict[str, str]]]:
+    """What stands below the attributes of each class; pydantic would look for it whenever the module is loaded."""
+    for part in ast.parse(inspect.getsource(config)).body:
         if isinstance(part, ast.ClassDef):
             texts = {
                 key.target.id: inspect.cleandoc(below.value.value)

@@ -6,7 +6,7 @@ import re
 import yaml
 from jsonschema import Draft202012Validator
 
-from headtypes.planning.config.reading import laid_over, read_config
+from headtypes.planning.config import laid_over, read_config
 from headtypes.planning.plan import RESULTS
 from tests.docs.keys import with_keys
 from tests.docs.lists import with_lists

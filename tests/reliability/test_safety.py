@@ -13,7 +13,7 @@ from headtypes.core.errors import InputError
 from headtypes.models.architectures import check_model
 from headtypes.models.fetching import fetch_model, load_tokenizer
 from headtypes.models.loading import load_model
-from headtypes.planning.config.reading import read_config
+from headtypes.planning.config import read_config
 from headtypes.planning.plan import Plan
 from tests.support.configs import full_config
 from tests.support.models import saved, tiny_bert

@@ -1,7 +1,7 @@
 """The spec of every job, by the plan alone."""
 
 from headtypes.core.files import canonical_json
-from headtypes.planning.config.reading import read_config
+from headtypes.planning.config import read_config
 from headtypes.planning.plan import RESULTS, STAGES, Plan
 
 

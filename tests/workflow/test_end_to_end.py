@@ -14,7 +14,7 @@ from commands.export import UNDECIDED
 from headtypes.analyses.types.partitions import read_partition
 from headtypes.data.kinds.question_answering import score_predictions
 from headtypes.data.tasks import KINDS
-from headtypes.planning.config.reading import read_config
+from headtypes.planning.config import read_config
 from headtypes.planning.plan import RESULTS, STAGES, Plan
 from tests.support.compared import differences
 from tests.support.demo import demo_task

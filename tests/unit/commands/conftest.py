@@ -3,7 +3,7 @@
 import pytest
 
 from headtypes.core.files import write_text
-from headtypes.planning.config.reading import read_config
+from headtypes.planning.config import read_config
 from headtypes.planning.plan import Plan
 from tests.support.planned_results import config, make
 

@@ -8,7 +8,7 @@ import yaml
 
 from commands.audit import Audit, main
 from headtypes.core.files import write_text
-from headtypes.planning.config.reading import read_config
+from headtypes.planning.config import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import beside
 from tests.support.planned_results import FEATURES, SAMPLES, TABLE, TUNED, config

@@ -10,7 +10,7 @@ from rocrate.rocrate import ROCrate
 from commands.export import UNDECIDED, export
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_text
-from headtypes.planning.config.reading import read_config
+from headtypes.planning.config import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import beside
 from tests.support.planned_results import FEATURES, SAMPLES, TABLE, TEXT, TUNED, WEIGHTS, config

@@ -21,7 +21,7 @@ from headtypes.core.files import (
 )
 from headtypes.core.table_files import read_as_text, table_reader
 from headtypes.data.fetching import fetch_task
-from headtypes.planning.config.checks import types_in
+from headtypes.planning.checks import types_in
 from tests.support.refusals import refusal
 
 

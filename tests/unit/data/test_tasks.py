@@ -13,7 +13,7 @@ from headtypes.data.encoding import encode_samples, sample_inputs
 from headtypes.data.fetching import fetch_task
 from headtypes.data.tasks import KINDS, LANGUAGE_MODEL, MEASURES, Kind, Sample, read_rows, write_records
 from headtypes.models.loading import HEADS
-from headtypes.planning.config import schema
+from headtypes.planning import config
 from tests.support.tiny import bert_tokenizer
 
 
@@ -21,11 +21,11 @@ from tests.support.tiny import bert_tokenizer
 def test_what_a_kind_says_of_the_configuration_is_there(name):
     kind = KINDS[name]
     assert kind.name == name
-    assert set(kind.window_keys) | set(kind.answer_keys) <= set(schema.WindowsSection.model_fields)
+    assert set(kind.window_keys) | set(kind.answer_keys) <= set(config.WindowsSection.model_fields)
     assert set(kind.answer_keys) <= {field.name for field in fields(Settings)}
-    assert set(kind.keys) <= set(schema.Task.model_fields)
+    assert set(kind.keys) <= set(config.Task.model_fields)
     assert set(kind.without_reading) <= {field.name for field in fields(Reading)}
-    assert set(kind.source_keys) <= set(schema.TaskSource.model_fields)
+    assert set(kind.source_keys) <= set(config.TaskSource.model_fields)
     assert kind.head in {*HEADS, LANGUAGE_MODEL}
     assert bool(kind.metrics) == (kind.head is not None)
     assert bool(kind.metrics) == (name in MEASURES)

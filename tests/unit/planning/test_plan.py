@@ -6,7 +6,7 @@ from headtypes.analyses.ablation.analysis import evaluate_condition
 from headtypes.analyses.detectors.analysis import DETECTORS
 from headtypes.core.errors import InputError
 from headtypes.data.stage import prepare_windows
-from headtypes.planning.config.reading import read_config
+from headtypes.planning.config import read_config
 from headtypes.planning.plan import AblationPlan, Plan
 from tests.support.configs import edited, full_config
 from tests.support.job_specs import all_specs

@@ -7,7 +7,7 @@ import pytest
 
 from headtypes.analyses.distances.analysis import extract_features
 from headtypes.analyses.types.analysis import cluster_heads
-from headtypes.planning.config.reading import read_config
+from headtypes.planning.config import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.resources import UNKNOWN, ModelSize, Needs, gpus, model_size, needs, with_model
 

@@ -11,7 +11,7 @@ import pytest
 
 from headtypes.analyses.ablation import analysis as ablation
 from headtypes.pages.atlas import stage as atlas
-from headtypes.planning.config.reading import read_config
+from headtypes.planning.config import read_config
 from headtypes.planning.plan import STAGES, Plan
 from tests.contract import tables
 from tests.contract.tables import leaf_paths, leaf_rows

@@ -15,7 +15,7 @@ from headtypes.analyses.types.names import type_names
 from headtypes.attention.operations import head_of, need_head_outputs, reading_matters
 from headtypes.attention.reducers import Of
 from headtypes.comparisons import stage as compared_types
-from headtypes.core.files import StrPath, derive_seed, files_in
+from headtypes.core.files import derive_seed, files_in
 from headtypes.core.stage import Result, Stage, given
 from headtypes.data import stage as data
 from headtypes.data.kinds.text import Text
@@ -27,9 +27,18 @@ from headtypes.pages.ledger import stage as ledger
 from headtypes.pages.summary import stage as summary
 from headtypes.papers import registry as papers
 from headtypes.papers.registry import PAPERS
-from headtypes.planning.config.checks import check, check_evaluated, left_out, types_in
-from headtypes.planning.config.reading import ConfigError, Layers, laid_over, read_config, unknown
-from headtypes.planning.config.schema import Config, Finetuned, changes_nothing, is_result, types_of
+from headtypes.planning.checks import check, check_evaluated, left_out, types_in
+from headtypes.planning.config import (
+    Config,
+    ConfigError,
+    Finetuned,
+    Layers,
+    changes_nothing,
+    is_result,
+    read_config,
+    types_of,
+    unknown,
+)
 from headtypes.training import stage as training
 
 _MODULES = (models, data, training, papers, compared_types, summary, ledger, atlas)
@@ -181,10 +190,6 @@ def plan_of(layers: Layers) -> "Plan":
         return Plan(read_config(layers.values))
     except ConfigError as error:
         raise ConfigError(error.mistakes, layers.places) from None
-
-
-def plan_of_files(files: Iterable[StrPath]) -> "Plan":
-    return plan_of(laid_over(files))
 
 
 class Plan:

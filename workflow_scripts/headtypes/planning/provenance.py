@@ -27,7 +27,7 @@ _IDENTITY = ("hub", "package", "revision", "sha256", "weights", "split")
 def results_folder(path: StrPath) -> Path | None:
     """Return the innermost folder named `results` that holds a path; None if there is none.
 
-    No folder inside the folder of all results is named `results`, as `config.checks.check` ensures; one above may be.
+    No folder inside the folder of all results is named `results`, as `checks.check` ensures; one above may be.
     """
     return next((folder for folder in Path(path).parents if folder.name == RESULTS.name), None)
 

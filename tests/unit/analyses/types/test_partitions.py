@@ -14,7 +14,7 @@ from headtypes.analyses.types.partitions import (
     write_partition,
 )
 from headtypes.core.errors import InputError
-from headtypes.planning.config.checks import types_in
+from headtypes.planning.checks import types_in
 from tests.support.planted import heads
 
 SHAPE = (4, 6)

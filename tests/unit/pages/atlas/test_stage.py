@@ -1,7 +1,7 @@
 """Which models have an atlas."""
 
 from headtypes.pages.atlas.stage import models, results_of
-from headtypes.planning.config.reading import read_config
+from headtypes.planning.config import read_config
 from headtypes.planning.plan import Plan
 from tests.support.configs import full_config
 

@@ -9,7 +9,7 @@ from headtypes.core.files import write_json
 from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.paper import GUAN2020
 from headtypes.papers.guan2020.quantities import models_beside, numbered_conditions, read_answers, read_stabilities
-from headtypes.planning.config.reading import read_config
+from headtypes.planning.config import read_config
 from headtypes.planning.plan import Plan
 from tests.support.planted import typed
 from tests.unit.papers.guan2020.test_claims import REFERENCE

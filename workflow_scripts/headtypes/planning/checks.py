@@ -20,8 +20,16 @@ from headtypes.core.stage import Result, given
 from headtypes.data.kinds.treebank import Treebank
 from headtypes.data.tasks import KINDS, LANGUAGE_MODEL
 from headtypes.models.records import config_json
-from headtypes.planning.config.reading import ConfigError, unknown
-from headtypes.planning.config.schema import Ablation, Config, TaskSource, changes_nothing, is_result, types_of
+from headtypes.planning.config import (
+    Ablation,
+    Config,
+    ConfigError,
+    TaskSource,
+    changes_nothing,
+    is_result,
+    types_of,
+    unknown,
+)
 from headtypes.planning.provenance import folder_of_records
 
 Mistakes = Iterator[tuple[str, str]]
