@@ -20,7 +20,7 @@ from headtypes.models.placement import MEMORY
 from headtypes.models.records import read_model_record
 from headtypes.models.stage import RECORD
 from headtypes.pages.atlas.live import Live, LiveServer
-from headtypes.pages.atlas.stage import SHOWN, results_of
+from headtypes.pages.stage import IN_ATLAS, results_of
 from headtypes.planning.config import laid_over, mistakes_in
 from headtypes.planning.plan import plan_of
 
@@ -44,9 +44,9 @@ def main(arguments: list[str]) -> None:
         raise InputError(f"{record} is not there; run snakemake {record} first, with the same configuration.")
     found = {}
     # The distance features shown are those of the text, and conditions are about other texts.
-    for kind in SHOWN.keys() - {"features", "intervals"}:
+    for kind in IN_ATLAS.keys() - {"features", "intervals"}:
         of_kind = results_of(plan, kind, asked.model).items()
-        of_kind = [(name, Path(SHOWN[kind].path.format(**entry.wildcards))) for name, entry in of_kind]
+        of_kind = [(name, Path(IN_ATLAS[kind].path.format(**entry.wildcards))) for name, entry in of_kind]
         found[kind] = [(name, file) for name, file in of_kind if file.exists()]
     if memory := plan.memory_of(asked.model):
         MEMORY[asked.model] = memory

@@ -3,25 +3,25 @@
 # The parts of the page, so that an edit of one makes the pages again.
 ATLAS_PARTS = [
     local(os.path.relpath(part))
-    for pages in [SCRIPTS / "headtypes" / "pages"]
-    for part in [pages / "base.html", *sorted((pages / "atlas" / "assets").iterdir())]
+    for folder in [SCRIPTS / "headtypes" / "pages"]
+    for part in [folder / "base.html", *sorted((folder / "atlas" / "assets").iterdir())]
 ]
 
 
 rule write_atlas:
     input:
         **inputs_by_key(
-            atlas.write_atlas,
+            pages.write_atlas,
             **{
-                kind: paths_by_key(file.path, partial(atlas.results_of, plan, kind))
-                for kind, file in atlas.SHOWN.items()
+                kind: paths_by_key(file.path, partial(pages.results_of, plan, kind))
+                for kind, file in pages.IN_ATLAS.items()
             },
-            maps=paths_by_key(distances.FEW_SAMPLES.path, partial(atlas.tasks_with_maps, plan), "task"),
+            maps=paths_by_key(distances.FEW_SAMPLES.path, partial(pages.tasks_with_maps, plan), "task"),
         ),
         model=models.RECORD.path,
         parts=ATLAS_PARTS,
     output:
-        page=entry(atlas.PAGE.path, "atlas", "Atlas", "every head", model="{model}"),
+        page=entry(pages.ATLAS.path, "atlas", "Atlas", "every head", model="{model}"),
     log:
         "logs/write_atlas/{model}.log",
     benchmark:
@@ -29,8 +29,8 @@ rule write_atlas:
     conda:
         ENVIRONMENT
     resources:
-        **needs(atlas.write_atlas),
+        **needs(pages.write_atlas),
     params:
-        **identity(atlas.write_atlas),
+        **identity(pages.write_atlas),
     script:
         CALL

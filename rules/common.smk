@@ -30,9 +30,7 @@ from headtypes.comparisons import stage as compared_types
 from headtypes.data import stage as data
 from headtypes.models import stage as models
 from headtypes.training import stage as training
-from headtypes.pages.atlas import stage as atlas
-from headtypes.pages.ledger import stage as ledger
-from headtypes.pages.summary import stage as summary
+from headtypes.pages import stage as pages
 from headtypes.papers import registry as papers
 from headtypes.papers.clark2019 import paper as clark2019
 from headtypes.papers.guan2020 import paper as guan2020

@@ -10,12 +10,12 @@ AT_FIRST = "At a glance"
 
 rule write_summary:
     input:
-        **inputs_by_key(summary.write_summary, **summary.inputs(plan)),
-        captions=expand(f"{CAPTIONS}/{{name}}.rst", name=[figure.caption for figure in summary.FIGURES]),
+        **inputs_by_key(pages.write_summary, **pages.inputs_of_summary(plan)),
+        captions=expand(f"{CAPTIONS}/{{name}}.rst", name=[figure.caption for figure in pages.FIGURES]),
         references=REFERENCE.values(),
         parts=[*PAGE_PARTS, *(f"{PAGES}/summary/{name}" for name in ("overview.html", "page.html", "page.js"))],
     output:
-        page=entry(summary.PAGE.path, "summary", AT_FIRST, "findings, tables, figures and files", page="summary"),
+        page=entry(pages.SUMMARY.path, "summary", AT_FIRST, "findings, tables, figures and files", page="summary"),
     log:
         "logs/write_summary.log",
     benchmark:
@@ -24,19 +24,19 @@ rule write_summary:
     conda:
         ENVIRONMENT
     params:
-        **identity(summary.write_summary, lambda wildcards: REFERENCE.values()),
+        **identity(pages.write_summary, lambda wildcards: REFERENCE.values()),
     script:
         CALL
 
 
 rule write_ledger:
     input:
-        **inputs_by_key(ledger.write_ledger, **ledger.inputs(plan)),
+        **inputs_by_key(pages.write_ledger, **pages.inputs_of_ledger(plan)),
         parts=[*PAGE_PARTS, *(f"{PAGES}/ledger/page.{kind}" for kind in ("html", "css", "js"))],
     output:
         page=entry("results/ledger.html", "ledger", AT_FIRST, "every claim in every model", page="ledger"),
         csv="results/ledger.csv",
-        claims=ledger.CLAIMS.path,
+        claims=pages.CLAIMS.path,
     log:
         "logs/write_ledger.log",
     benchmark:
@@ -45,7 +45,7 @@ rule write_ledger:
     conda:
         ENVIRONMENT
     params:
-        **identity(ledger.write_ledger),
+        **identity(pages.write_ledger),
     script:
         CALL
 
@@ -53,4 +53,4 @@ rule write_ledger:
 rule summary:
     input:
         rules.write_summary.output,
-        rules.write_ledger.output if ledger.comparisons(plan) else [],
+        rules.write_ledger.output if pages.comparisons(plan) else [],

@@ -8,7 +8,7 @@ TARGETS = {
     "ablation": [*ablation.ABLATION.results, *company.COMPANY.results],
     "syntax": [relations.OFFSETS, relations.HEADS, probes.SCORES, coreference.TABLE],
     "compared_types": [compared_types.TABLE],
-    "atlas": [atlas.PAGE],
+    "atlas": [pages.ATLAS],
 }
 
 for name, results in TARGETS.items():

@@ -14,8 +14,8 @@ from headtypes.comparisons.types import COLUMNS
 from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv
+from headtypes.pages.stage import FIGURES
 from headtypes.pages.summary.page import collect_summary, page_of
-from headtypes.pages.summary.stage import FIGURES
 from headtypes.papers.comparison import read_named
 from headtypes.papers.registry import PAPERS
 from tests.support.atlases import maps_of

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from headtypes.analyses.ablation import analysis as ablation
-from headtypes.pages.atlas import stage as atlas
+from headtypes.pages import stage as pages
 from headtypes.planning.config import read_config
 from headtypes.planning.plan import STAGES, Plan
 from tests.contract import tables
@@ -60,12 +60,12 @@ def test_specs_do_not_depend_on_the_order_in_which_python_happens_to_keep_a_set(
 def test_an_atlas_shows_the_parents_types_where_the_parent_has_the_same_partition(full):
     plan = Plan(read_config(full))
     for model in plan.models:
-        own, found = atlas.results_of(plan, "partitions", model), atlas.results_of(plan, "parents", model)
+        own, found = pages.results_of(plan, "partitions", model), pages.results_of(plan, "parents", model)
         parents = {entry.name for entry in plan.partitions.values() if entry.model == plan.config.parent(model)}
         assert {entry.name for entry in found.values()} == own.keys() & parents
         assert {entry.model for entry in found.values()} <= {plan.config.parent(model)}
         assert list(found) == [f"{entry.name} of {entry.model}" for entry in found.values()]
-    with_parents = {model for model in plan.models if atlas.results_of(plan, "parents", model)}
+    with_parents = {model for model in plan.models if pages.results_of(plan, "parents", model)}
     assert with_parents == {"tuned+1.0", "schooled"}
 
 

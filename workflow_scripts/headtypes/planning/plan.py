@@ -22,9 +22,7 @@ from headtypes.data.kinds.text import Text
 from headtypes.data.tasks import KINDS, Kind
 from headtypes.models import stage as models
 from headtypes.models.records import model_files
-from headtypes.pages.atlas import stage as atlas
-from headtypes.pages.ledger import stage as ledger
-from headtypes.pages.summary import stage as summary
+from headtypes.pages import stage as pages
 from headtypes.papers import registry as papers
 from headtypes.papers.registry import PAPERS
 from headtypes.planning.checks import check, check_evaluated, left_out, types_in
@@ -41,7 +39,7 @@ from headtypes.planning.config import (
 )
 from headtypes.training import stage as training
 
-_MODULES = (models, data, training, papers, compared_types, summary, ledger, atlas)
+_MODULES = (models, data, training, papers, compared_types, pages)
 # By the names of their rules.
 STAGES: dict[str, Stage] = {
     **{stage.name: stage for module in _MODULES for stage in vars(module).values() if isinstance(stage, Stage)},
@@ -49,7 +47,7 @@ STAGES: dict[str, Stage] = {
 }
 # In the order in which the documentation lists them, under their headings.
 RESULTS: tuple[Result, ...] = (
-    *(result for module in (summary, atlas, ledger, papers, compared_types) for result in module.RESULTS),
+    *(result for module in (pages, papers, compared_types) for result in module.RESULTS),
     *(result for paper in PAPERS.values() for result in paper.results),
     *(replace(result, section=analysis.section) for analysis in (*ANALYSES, OWN) for result in analysis.results),
     *(result for module in (models, data, training) for result in module.RESULTS),

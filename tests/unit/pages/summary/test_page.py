@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from headtypes.comparisons.models import PAIRS, compared_table
+from headtypes.pages.stage import FIGURES
 from headtypes.pages.summary.answers import YES, Answers, Card, Mark
 from headtypes.pages.summary.findings import cautions, costs_sentences, counted, judged_subjects
 from headtypes.pages.summary.overview import Best, left_out_alone, where
 from headtypes.pages.summary.page import caption_of, duration, facts, processor_time
-from headtypes.pages.summary.stage import FIGURES
 from headtypes.papers.guan2020.tables import ablation_shown
 from headtypes.papers.quantities import Finding, Measured
 from tests.support.places import ROOT

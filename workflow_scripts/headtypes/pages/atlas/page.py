@@ -47,8 +47,8 @@ def gather(
 
     maps: (task, attention maps of its samples), the most important task first. Tasks take turns at their next sample,
         up to eight samples in all, as long as the page stays small.
-    files: {kind of result, a key of `stage.SHOWN`: [(task or partition, path)]}; any kind may be absent. The types of
-        the first partition are shown first. For users' analyses, (analysis, model, task) stands in place of a task.
+    files: {kind of result, a key of `stage.IN_ATLAS`: [(task or partition, path)]}; any kind may be absent. The types
+        of the first partition are shown first. For users' analyses, (analysis, model, task) stands in place of a task.
     conditions: by name of each ablation in the intervals, {type or head: operation}.
     distance_bins: number of bins of the distance feature.
     first_token: whether the first token counts as `[CLS]` in a text without `[CLS]`.

@@ -19,6 +19,7 @@ from headtypes.core.files import StrPath, read_each, read_json, undamaged, write
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import Shown
 from headtypes.pages.rendering import relative, render
+from headtypes.pages.stage import BEST, COMPARED_TYPES
 from headtypes.pages.summary.answers import Answers, Company, matter_card, number_card, types_card
 from headtypes.pages.summary.findings import (
     SIGNS,
@@ -31,7 +32,6 @@ from headtypes.pages.summary.findings import (
     sentences_sentence,
 )
 from headtypes.pages.summary.overview import Best, best_heads, data_uri, left_out_alone, overview
-from headtypes.pages.summary.stage import BEST, COMPARED_TYPES
 from headtypes.papers.claims import join
 from headtypes.papers.comparison import COLUMNS, NAMED, read_named
 from headtypes.papers.paper import Figure, Tables
@@ -89,7 +89,7 @@ def collect_summary(
 ) -> dict[str, Any]:
     """Return the values of all names in the template of the page of results.
 
-    inputs: {name: {key: path}}, the paths of `stage.inputs`, and `references`, the papers' data.
+    inputs: {name: {key: path}}, the paths of `inputs_of_summary`, and `references`, the papers' data.
     captions: paths of the figures' captions. page: path of the page, to which links are relative.
     models: models of the run; tested: further models that were read on random tokens alone.
     atlases: models that have a page with every head.

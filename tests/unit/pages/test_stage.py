@@ -1,6 +1,6 @@
 """Which models have an atlas."""
 
-from headtypes.pages.atlas.stage import models, results_of
+from headtypes.pages.stage import models_with_atlas, results_of
 from headtypes.planning.config import read_config
 from headtypes.planning.plan import Plan
 from tests.support.configs import full_config
@@ -13,6 +13,6 @@ def test_a_model_of_which_syntax_alone_was_measured_has_an_atlas(tmp_path):
     alone = {"tasks": tasks, "models": {"bert": {**full["models"]["base"], "tasks": ["trees"]}}, "conditions": {}}
     alone["models"]["bert"].pop("evaluate", None)
     plan = Plan(read_config(alone))
-    assert models(plan) == ["bert"]
+    assert models_with_atlas(plan) == ["bert"]
     assert results_of(plan, "relations", "bert").keys() == {"trees"}
     assert [results_of(plan, kind, "bert") for kind in ("features", "partitions", "stability", "intervals")] == [{}] * 4

@@ -1,1 +1,0 @@
-"""The page with every head of a model, which also shows a text that somebody types."""

@@ -1,1 +1,0 @@
-"""The ledger as a page: how often each claim holds, and where."""

@@ -1,1 +1,0 @@
-"""One page of all results: the answer first, then tables, figures and files."""
