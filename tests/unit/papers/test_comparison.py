@@ -11,6 +11,7 @@ from headtypes.papers.claims import Claims, Verdict, judge
 from headtypes.papers.comparison import COLUMNS, Subject, comparison_table, judged_together, mean_over_models, value_row
 from headtypes.papers.paper import Published
 from headtypes.papers.quantities import Measured, NoVerdictError, Quantities, Quantity
+from tests.support.measured import with_error
 
 NAME = "bert-{seed}"
 MODELS = [f"bert-{seed}" for seed in range(6)]
@@ -48,18 +49,18 @@ def table(costs: dict[str, Measured], repeats: dict[str, list[str]]):
 
 
 def planted(*values: float) -> dict[str, Measured]:
-    return {model: Measured.with_error(value, 1.0) for model, value in zip(MODELS, values, strict=False)}
+    return {model: with_error(value) for model, value in zip(MODELS, values, strict=False)}
 
 
 def test_the_mean_has_the_variance_between_models_and_that_over_inputs():
-    several = {name: Measured.with_error(value, 1.0) for name, value in zip("abcd", (1.0, 2.0, 4.0, 7.0), strict=True)}
-    found = mean_over_models(list(several.values()))
+    several = list(map(with_error, (1.0, 2.0, 4.0, 7.0)))
+    found = mean_over_models(several)
     between, within = np.var([1, 2, 4, 7], ddof=1) / 4, 1.0
     freedom = 3 * ((between + within) / between) ** 2
     half = t.isf(0.025, freedom) * math.sqrt(between + within)
     assert (found.value, found.low, found.high) == pytest.approx((3.5, 3.5 - half, 3.5 + half))
     assert found.p_value is None
-    assert mean_over_models([replace(it, over="articles") for it in several.values()]).over == "models and articles"
+    assert mean_over_models([replace(it, over="articles") for it in several]).over == "models and articles"
     alone = mean_over_models([Measured(value) for value in (1.0, 2.0, 4.0, 7.0)])
     half = t.isf(0.025, 3) * math.sqrt(between)
     assert (alone.low, alone.high) == pytest.approx((3.5 - half, 3.5 + half))
@@ -126,7 +127,7 @@ def test_models_that_are_asked_for_other_findings_are_judged_and_have_no_mean():
 
 def test_one_of_several_findings_fails_by_a_p_that_is_corrected_for_their_number():
     def verdict(low: float) -> Verdict:
-        found = [Quantity("", Measured.with_error(it, 1)).above(0) for it in (low, 9.0)]
+        found = [Quantity("", with_error(it)).above(0) for it in (low, 9.0)]
         return judge(replace(claim[0], ask=lambda quantities: found), Quantities({}))
 
     for p, expected in ((0.0185, "fails"), (0.019, "open")):

@@ -33,6 +33,7 @@ from headtypes.papers.quantities import (
     in_each_reading,
 )
 from tests.support.clark_results import best_heads
+from tests.support.measured import with_error
 
 UNITS, TRIALS = 60, 200
 
@@ -162,11 +163,6 @@ def readings(truths: list[float], rng: np.random.Generator) -> Iterator[list[Fin
         yield in_each_reading({str(number): each for number, each in enumerate(findings)})
 
 
-def with_error(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
-    for value in rng.normal(truths[0], 1, TRIALS):
-        yield [above(Measured.with_error(value, 1))]
-
-
 def beyond_chance(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
     """Ten values less ten others, beside what permutations give; a standard error is 0.45."""
     values = rng.normal(0, 1, (TRIALS, 20))
@@ -236,7 +232,6 @@ KINDS: dict[str, tuple[Simulate, list[float], list[float]]] = {
         for side in (1, -1)
     },
     "three readings": (readings, [ONTO] * 3, [NEAR] * 3),
-    "a normal error": (with_error, [ONTO], [NEAR]),
     "beyond permutations": (beyond_chance, [ONTO], [NEAR]),
     "beyond permutations of layers": (of_layers, [ONTO], [NEAR]),
     **{
@@ -264,7 +259,7 @@ def test_false_claims_hardly_ever_hold_and_true_ones_hardly_ever_fail(kind):
 def test_nothing_else_makes_an_interval():
     """Whoever adds a kind of interval simulates it above."""
     made = {name for name, it in vars(Measured).items() if isinstance(it, classmethod)}
-    assert made == {"by", "with_error", "beyond_chance"}
+    assert made == {"by", "beyond_chance"}
 
 
 # Trials of a cell. Three articles are too few to tell anything.
@@ -328,7 +323,7 @@ def over_seeds(truths: np.ndarray, shared: float, rng: np.random.Generator) -> l
     error = shared**0.5 * rng.normal(size=(len(truths), 1)) + (1 - shared) ** 0.5 * rng.normal(size=truths.shape)
     claim = Claim("c", place="", text="", basis="from_table", limit="", ask=above, about="")
     return [
-        judged_together([Verdict(claim, "", "", (above(Measured.with_error(value, 1)),)) for value in values]).verdict
+        judged_together([Verdict(claim, "", "", (above(with_error(value)),)) for value in values]).verdict
         for values in truths + error
     ]
 

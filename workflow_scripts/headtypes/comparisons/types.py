@@ -47,7 +47,7 @@ class Place(NamedTuple):
 def draw_heads(
     own: Bool[np.ndarray, "layer head"], draws: int, seed: int
 ) -> Iterator[Bool[np.ndarray, "draw layer*head"]]:
-    """Yield `draws` random sets of heads, in blocks; each set has as many heads in each layer as a type (`own`)."""
+    """Yield `draws` random sets of heads, in blocks; each set has as many heads in each layer as the set `own`."""
     rng, rows = np.random.default_rng(seed), max(1, _BLOCK // own.size)
     for start in range(0, draws, rows):
         keys = rng.random((min(rows, draws - start), *own.shape))
@@ -56,7 +56,7 @@ def draw_heads(
 
 
 def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> Place:
-    """Return the place of a type's value among values of random heads, NaN left out; p > 0 (Phipson and Smyth 2010)."""
+    """Return the place of a value among values of random heads, NaN left out; p > 0 (Phipson and Smyth 2010)."""
     drawn = drawn[~np.isnan(drawn)]
     if np.isnan(value) or not len(drawn):
         return Place(np.nan, np.nan, np.nan, None, np.nan, len(drawn))
@@ -68,7 +68,7 @@ def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> Place:
 
 
 # The least number of draws, and that for each comparison: with fewer than 40, none would be told after the correction.
-DRAWS, _DRAWS_EACH = 20_000, 50
+_DRAWS, _DRAWS_EACH = 20_000, 50
 COLUMNS = {
     "type": str,
     "doubtful": bool,
@@ -84,15 +84,9 @@ COLUMNS = {
 _HIDDEN = ("smallest", "largest")
 
 
-class LeftOut(NamedTuple):
-    """A model's scores of questions without a type's heads, without random heads (`controls`) and with all heads."""
-
-    type: str
-    operation: str
-    task: str
-    controls: pd.DataFrame
-    scores: pd.DataFrame
-    baseline: pd.DataFrame
+# {"type", "operation", "task": its names}, and a model's scores of questions without random heads, without the type's
+# heads, and with all heads.
+LeftOut = tuple[Mapping[str, str], pd.DataFrame, pd.DataFrame, pd.DataFrame]
 
 
 def compare_types(
@@ -102,14 +96,12 @@ def compare_types(
     *,
     tested: Collection[str],
     seed: int,
-    draws: int = DRAWS,
 ) -> pd.DataFrame:
     """Return the values of each type in each analysis, with values of as many random heads of the same layers.
 
     measures: numbers of any set of heads. left_out: scores in conditions that leave out one type each.
-    tested: names of the analyses in which p is computed.
-    draws: the least number of random sets, drawn by the seed; there are more if even the smallest p of so few draws
-        would not be significant after the correction.
+    tested: names of the analyses in which p is computed. seed: of the random sets of heads, at least 20,000 for each
+        type; there are more if even the smallest p of so few would not be significant after the correction.
 
     Each type has a row for each number, with the columns
     - type, doubtful (whether the type's name is doubtful), heads (number of heads);
@@ -122,7 +114,7 @@ def compare_types(
     divergences in nats, accuracies and drops in percent or points, rises of a loss in nats per token.
     """
     compared = len(partition.types) * sum(measure.statistic not in _HIDDEN for measure in measures)
-    draws = max(draws, _DRAWS_EACH * compared)
+    draws = max(_DRAWS, _DRAWS_EACH * compared)
     rows = []
     for name in partition.types:
         own = partition.type_of == name
@@ -133,10 +125,9 @@ def compare_types(
         for measure, value, place in zip(asked, values, beside, strict=True):
             low, high = (np.nan, np.nan) if measure.interval is None else measure.interval(own.ravel())
             rows.append(about | _row(*measure[:4], value, low, high) | place)
-        for cost in left_out:
-            if cost.type == name:
-                share = float(cost.controls.groupby("draw")["overlap"].first().mean())
-                rows += [about | row | {"overlap": share} for row in _cost_rows(cost)]
+        for names, *scores in left_out:
+            if names["type"] == name:
+                rows += [about | row for row in _cost_rows(names, *scores)]
     table = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
     shown = shown_rows(table)
     table["p"] = shown.loc[shown["analysis"].isin(tested), "p"].reindex(table.index)
@@ -145,7 +136,7 @@ def compare_types(
 
 
 def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the table of `compare_types` but minima, maxima, and rows that repeat a number of others."""
+    """Return the rows of the result of `compare_types` without minima, maxima, and rows that repeat another number."""
     of_relations = table["analysis"] == "relations"
     derived = of_relations & table["quantity"].str.endswith("(stanford)")
     left_out = of_relations & ~derived & table["task"].isin(table.loc[derived, "task"])
@@ -176,16 +167,16 @@ def _row(*row: Any) -> dict:
     return dict(zip(("analysis", "task", "quantity", "statistic", "value", "low", "high"), row, strict=True))
 
 
-def _cost_rows(cost: LeftOut) -> Iterator[dict]:
-    """Yield for each metric the drop without a type, and its place (no p: sets are few) among drops of random heads."""
-    metrics, lost, own_lost, sizes = lost_answers(cost.controls, cost.scores, cost.baseline)
+# The sets of random heads are few, so that there is neither p nor rank.
+def _cost_rows(names: Mapping[str, str], controls: pd.DataFrame, *scores: pd.DataFrame) -> Iterator[dict]:
+    overlap = float(controls.groupby("draw")["overlap"].first().mean())
+    metrics, lost, own_lost, sizes = lost_answers(controls, *scores)
     for metric, of_draws, of_own in zip(metrics, lost, own_lost, strict=True):
-        low, high = mean_intervals(of_own, sizes=sizes, reach=metric.reach)
-        value = float(mean_over(of_own, sizes))
-        row = _row(
-            "ablation", cost.task, f"{metric.change} of {metric.name}", cost.operation, value, float(low), float(high)
-        )
-        yield row | place_among(value, mean_over(of_draws, sizes))._replace(rank=None, p=np.nan)._asdict()
+        low, high = map(float, mean_intervals(of_own, sizes=sizes, reach=metric.reach))
+        value, quantity = float(mean_over(of_own, sizes)), f"{metric.change} of {metric.name}"
+        place = place_among(value, mean_over(of_draws, sizes))._replace(rank=None, p=np.nan)._asdict()
+        row = _row("ablation", names["task"], quantity, names["operation"], value, low, high)
+        yield row | place | {"overlap": overlap}
 
 
 def compare_files(
@@ -196,20 +187,17 @@ def compare_files(
     tested: Collection[str],
     seed: int,
 ) -> pd.DataFrame:
-    """Return the result of `compare_types`, its rows in the order of files {analysis: {task: path}}.
+    """Return the result of `compare_types`, from files.
 
-    left_out: for each condition, {"type", "operation", "task": its names}, and three paths of scores: with random heads
-        left out, with the type left out, and with all heads. tested: names of the analyses in which p is computed.
+    files: {analysis: {task: path}}, in the order of the rows. left_out: the fields of `LeftOut`, with paths of scores.
+    tested: names of the analyses in which p is computed.
     """
     types = {name: (partition.type_of == name).ravel() for name in partition.types}
     measures = []
     for name, of_tasks in files.items():
         for task, path in of_tasks.items():
             measures += analysis_named(name).per_set(task, path, types, derive_seed(seed, name, task))
-    costs = []
-    for names, *paths in left_out:
-        controls, *others = read_scored(*paths)
-        costs.append(LeftOut(*(names[key] for key in ("type", "operation", "task")), controls, *others))
+    costs = [(names, *read_scored(*paths)) for names, *paths in left_out]
     return compare_types(partition, measures, costs, tested=tested, seed=seed)
 
 
@@ -245,9 +233,9 @@ class _Group(NamedTuple):
 
 @styled
 def compared_types_figure(table: pd.DataFrame, partition: Partition, projections: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw a cell for each type and number of the table of `compare_types`; below, heads in two dimensions for a task.
+    """Draw a cell for each type and number in `table`, the result of `compare_types`; below, heads in two dimensions.
 
-    projections: {task: table of `projection.project_heads`}.
+    projections: {task: layer, head, x and y of each head}.
     """
     groups = []
     for (name, task), rows in shown_rows(table).groupby(["analysis", "task"], sort=False):
@@ -324,7 +312,9 @@ def _draw_column(axes: Axes, column: Sequence[_Group], partition: Partition, wid
 
 
 def _draw_cell(axes: Axes, x: float, y: float, cell: float, row: pd.Series) -> None:
-    shade = shade_of(row)
+    # The side of the random mean on which the value lies, and how sure that is: 2 after the correction, 1 by itself.
+    sureness = 2 if row["p_holm"] < ALPHA else int(row["p"] < _SINGLE)
+    shade = (1 if row["value"] > row["random"] else -1, sureness) if sureness else (0, 0)
     style = {"facecolor": _SHADES[shade][0], "edgecolor": "white", "lw": 0.8, "gid": f"{shade[0]}{shade[1]}"}
     axes.add_patch(Rectangle((x - cell / 2, y), cell, _ROW, **style))
     value = row["value"]
@@ -335,17 +325,6 @@ def _draw_cell(axes: Axes, x: float, y: float, cell: float, row: pd.Series) -> N
         axes.text(x, y + _ROW / 2, text, ha="center", va="center", fontsize=SMALL - 0.5)
 
 
-def shade_of(row: Mapping) -> tuple[int, int]:
-    """Return (side, sureness) of a row of `compare_types`: 1 or -1 if its value is above or below the random mean.
-
-    Sureness is 2 if p_holm is below .05, and 1 if only p is below .01; (0, 0) if neither is.
-    """
-    side = 1 if row["value"] > row["random"] else -1
-    if row["p_holm"] < ALPHA:
-        return side, 2
-    return (side, 1) if row["p"] < _SINGLE else (0, 0)
-
-
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     files = {analysis.name: inputs[analysis.name] for analysis in ANALYSES if analysis.is_compared}
     files |= by_analysis(inputs.own)
@@ -354,10 +333,8 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
         (spec["left_out"][condition], controls, inputs.scores[condition], inputs.baseline)
         for condition, controls in inputs.controls.items()
     ]
-    write_csv(
-        outputs.compared_types,
-        compare_files(partition, files, left_out=left_out, tested=spec["tested"], seed=spec["seed"]),
-    )
+    table = compare_files(partition, files, left_out=left_out, tested=spec["tested"], seed=spec["seed"])
+    write_csv(outputs.compared_types, table)
     projections = read_each(read_projection, inputs.projections)
     figure = compared_types_figure(read_compared_types(outputs.compared_types), partition, projections)
     save_figure(figure, outputs.pdf, outputs.png, provenance)

@@ -184,21 +184,6 @@ class Measured:
         return cls(value, float(low), float(high), p_value, over, units)
 
     @classmethod
-    def with_error(cls, value: float, error: float, freedom: float = math.inf, over: str = "") -> "Measured":
-        """Return a value with its 95 % interval, and p-values for any limit, by Student's t.
-
-        error: standard error of the value. freedom: degrees of freedom. over: plural name of the units, in words.
-        """
-        half = error * -float(stdtrit(freedom, ALPHA / 2))
-        return cls(
-            value,
-            value - half,
-            value + half,
-            lambda limit: 2 * float(stdtr(freedom, -abs(value - limit) / error)),
-            over,
-        )
-
-    @classmethod
     def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":
         """Return a value less the mean of `chance`, the values on permuted data, [permutation].
 

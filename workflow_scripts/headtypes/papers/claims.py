@@ -15,7 +15,8 @@ A paper's claims stand in its folder:
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -35,7 +36,7 @@ from headtypes.papers.quantities import (
     join,
 )
 
-# What a claim rests on, and how pages say so: the paper's words, what follows from them, or its figures alone.
+# What a claim rests on, and how pages say so: the paper's words, what follows from them, or its tables alone.
 Basis = Literal["stated", "inferred", "from_table"]
 BASES: dict[Basis, str] = {
     "stated": "stated",
@@ -48,14 +49,12 @@ BASES: dict[Basis, str] = {
 class Claim:
     """A claim that a paper makes about its numbers, with a function that tests the claim.
 
-    id: name of the claim in files and on pages.
-    place: the section, and the table or figure, of the paper.
-    text: the claim in our words.
-    limit: how the limit of the test follows from the paper's wording or figures.
+    id: name of the claim in files and on pages. place: the section, and the table or figure, of the paper.
+    text: the claim in our words. wording: the paper's sentence that the claim follows from; empty for a table alone.
+    limit: how the limit of the test follows from the paper's wording or numbers.
     ask: a function of quantities that returns one finding, or several findings that all have to hold.
     about: the kind of data that decides the claim, such as "treebank" or "text".
-    wording: the paper's sentence that the claim follows from; empty if only figures show the claim.
-    basis: whether the paper states the claim, the claim follows from its text, or only its figures show the claim.
+    basis: whether the paper states the claim, the claim follows from its text, or only a table shows the claim.
     types: the types of heads whose names the claim rests on.
     """
 
@@ -88,11 +87,10 @@ class Claim:
 
 
 class Claims(list[Claim]):
-    """A list of a paper's claims about one kind of data; a call of the list adds a claim to its end.
+    """A list of a paper's claims about one kind of data; a call of the list appends a `Claim`.
 
-    about: the kind of data, such as "treebank" or "text".
-    A call takes the id of the claim and, by name, the other fields of `Claim` but for `about`. A call without `ask`
-    returns a decorator for the function `ask`.
+    about: the kind of data, such as "treebank" or "text". A call takes the id of the claim and, by name, the other
+    fields of `Claim` but for `about`. A call without `ask` returns a decorator for the function `ask`.
     """
 
     def __init__(self, about: str) -> None:
@@ -110,11 +108,9 @@ class Claims(list[Claim]):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a claim.
+    """The verdict on a claim: "holds", "fails", "open" or "no verdict".
 
-    verdict: "holds", "fails", "open" or "no verdict".
-    reason: in words, why the verdict is reached.
-    findings: the findings that decide; empty if there is no verdict.
+    reason: why, in words. findings: all findings of the claim; empty if there is no verdict.
     """
 
     claim: Claim
@@ -132,19 +128,15 @@ class Verdict:
         and the first finding wins a tie.
         """
         p = np.nan_to_num([finding.p for finding in self.findings])
-        verdicts, chosen = _of_each(self.findings), []
-        for numbers in _by_reading(self.findings).values():
-            verdict = _of_one_reading(verdicts[number] for number in numbers)
-            sign = -1 if verdict == FAILS else 1
-            made_by = [number for number in numbers if verdicts[number] == verdict]
-            chosen.append(max(made_by, key=lambda number: sign * p[number]))
+        of_readings = _of_readings(self.findings, _of_each(self.findings))
+        chosen = [(min if verdict == FAILS else max)(made_by, key=p.__getitem__) for verdict, made_by in of_readings]
         return max(chosen, key=p.__getitem__, default=None)
 
     def at(self, level: float) -> str:
-        """Return the verdict that the claim gets if every finding with a p-value of at least `level` is open.
+        """Return the verdict on the claim if every finding with a p-value of at least `level` (at most 0.05) is open.
 
-        level: at most 0.05. A finding without a p-value keeps its verdict.
-        The p-value of a finding that fails is first multiplied by the number of findings in its reading.
+        The p-value of a finding that fails is first multiplied by the number of findings in its reading. A finding
+        without a p-value keeps its verdict.
         """
         return _of_all(self.findings, _of_each(self.findings, level)) if self.findings else NO_VERDICT
 
@@ -162,17 +154,15 @@ def judge(claim: Claim, quantities: Quantities) -> Verdict:
         return Verdict(claim, NO_VERDICT, str(error))
     verdicts = _of_each(findings)
     verdict = _of_all(findings, verdicts)
-    several = len(_by_reading(findings)) > 1
+    several = len({finding.reading for finding in findings}) > 1
     shown = (finding for finding, own in zip(findings, verdicts, strict=True) if several or own == verdict)
-    reason = "; ".join(map(str, shown))
-    return Verdict(claim, verdict, reason, findings)
+    return Verdict(claim, verdict, "; ".join(map(str, shown)), findings)
 
 
 @dataclass(frozen=True)
 class Correction:
-    """A verdict after correction for the number of claims, with the p-values of the finding that decides.
+    """A verdict after correction for the number of claims; "" if the finding that decides has no p-value.
 
-    verdict: "holds", "fails", "open" or "no verdict"; "" if the deciding finding has no p-value.
     p, p_holm: p-value of the deciding finding before and after the correction; NaN without one.
     """
 
@@ -185,7 +175,7 @@ def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES))
     """Return one `Correction` for each verdict, by Holm's procedure over all findings that have a p-value.
 
     verdicts: the verdicts on all claims about one model with a partition or task.
-    tested: "stated", "inferred" or "from_table"; claims with another basis are not corrected, their p-values are NaN.
+    tested: values of `Claim.basis`; p-values of claims with another basis are not corrected, but NaN.
     A finding whose corrected p-value is not below 0.05 is open. With a probability of at least 0.95, no finding that an
     interval decided is wrong. Findings without a p-value keep their verdicts, of which no error rate is known.
     """
@@ -208,33 +198,28 @@ def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES))
 
 
 def _of_each(findings: Sequence[Finding], level: float = ALPHA) -> list[str]:
-    """Return the verdict on each finding of one claim, in their order: HOLDS, FAILS or OPEN.
+    """Return HOLDS, FAILS or OPEN for each finding of one claim; OPEN if its p-value is not below `level`.
 
-    level: a finding with a p-value that is not below `level` is open.
     A claim fails if one of its findings fails. The p-value of a finding that fails is therefore multiplied by the
     number of findings in its reading, so that a true claim does not fail by chance.
     """
-    several = {number: len(numbers) for numbers in _by_reading(findings).values() for number in numbers}
+    several = Counter(finding.reading for finding in findings)
     return [
-        OPEN if (several[number] if finding.verdict == FAILS else 1) * finding.p >= level else finding.verdict
-        for number, finding in enumerate(findings)
+        OPEN if (several[finding.reading] if finding.verdict == FAILS else 1) * finding.p >= level else finding.verdict
+        for finding in findings
     ]
 
 
+def _of_readings(findings: Sequence[Finding], verdicts: Sequence[str]) -> list[tuple[str, list[int]]]:
+    """Return for each reading its verdict, and the indices of its findings that have this verdict (`verdicts`)."""
+    of_readings = []
+    for reading in dict.fromkeys(finding.reading for finding in findings):
+        own = {number: verdicts[number] for number, finding in enumerate(findings) if finding.reading == reading}
+        verdict = next(candidate for candidate in (FAILS, OPEN, HOLDS) if candidate in own.values())
+        of_readings.append((verdict, [number for number in own if own[number] == verdict]))
+    return of_readings
+
+
 def _of_all(findings: Sequence[Finding], verdicts: Sequence[str]) -> str:
-    of_readings = {
-        _of_one_reading(verdicts[number] for number in numbers) for numbers in _by_reading(findings).values()
-    }
-    return of_readings.pop() if len(of_readings) == 1 else OPEN
-
-
-def _of_one_reading(verdicts: Iterable[str]) -> str:
-    verdicts = set(verdicts)
-    return next(candidate for candidate in (FAILS, OPEN, HOLDS) if candidate in verdicts)
-
-
-def _by_reading(findings: Sequence[Finding]) -> dict[str, list[int]]:
-    readings: dict[str, list[int]] = {}
-    for number, finding in enumerate(findings):
-        readings.setdefault(finding.reading, []).append(number)
-    return readings
+    found = {verdict for verdict, _ in _of_readings(findings, verdicts)}
+    return found.pop() if len(found) == 1 else OPEN

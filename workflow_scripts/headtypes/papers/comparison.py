@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
+from scipy.special import stdtrit
 
 from headtypes.core.statistics import ALPHA
 from headtypes.core.table_files import read_csv
@@ -22,7 +22,6 @@ from headtypes.papers.quantities import (
     NO_VERDICT,
     OPEN,
     VERDICTS,
-    Finding,
     Measured,
     Quantities,
     join,
@@ -47,7 +46,7 @@ NUMBERS = ("ours", "low", "high", "published", "difference", "p", "p_holm")
 # Fewer models agree in more than 5 % of trials even where each verdict is right and half of all trainings differ.
 FEWEST = 5
 # Half of a 95 % interval of a normal distribution, in standard errors.
-_HALF = -ndtri(ALPHA / 2)
+_HALF = -stdtrit(math.inf, ALPHA / 2)
 
 HOW_CLAIMS_ARE_JUDGED = (
     "*Stated* claims are in the paper's words. Two kinds are counted apart: *inferred* claims follow from its words, "
@@ -69,9 +68,9 @@ HOW_CLAIMS_ARE_JUDGED = (
 class Subject:
     """A model with one partition or one task, which is compared with a paper.
 
-    names: cells that are the same in all rows, by column: model, partition or task, number of questions.
+    names: {column: cell} of the cells that all its rows share: model, partition or task, and number of inputs.
     ours, theirs: quantities that were measured, and that the paper published.
-    value_rows: rows from `value_row`, each a published value next to ours.
+    value_rows: rows that `value_row` returned, each with a published value next to ours.
     """
 
     names: Mapping[str, str | float | None]
@@ -89,9 +88,9 @@ def comparison_table(
 ) -> pd.DataFrame:
     """Return a table with a row for each verdict on a claim and each published value next to ours.
 
-    columns: of the table: those of `Subject.names`, and the columns that all papers have (`COLUMNS`).
+    columns: the columns of the table: the keys of `Subject.names`, and the columns that all papers have (`COLUMNS`).
     repeats: {common name: models that differ in a random seed alone}. Rows about all of these models together come
-        last, and the `kind` of the rows ends in " over models".
+        last, and their `kind` ends in " over models".
     tested: "stated", "inferred" or "from_table", the claims whose p-values are corrected for the number of claims.
     """
     judged = [
@@ -162,12 +161,15 @@ def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float
 
 
 def subject_title(model: str, other: str) -> str:
-    """Return the heading of a section on a model with a partition or task, or with nothing that claims are about."""
+    """Return the heading of a section on a model; other: its partition or task, "" if claims are judged on neither."""
     return f"{model}, {other or 'what it does not read'}"
 
 
 def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield verdicts, then values by place in the paper, in Markdown. rows: of `comparison_table`, on one `Subject`."""
+    """Yield Markdown texts of one `Subject`: its verdicts, then its values by their place in the paper.
+
+    rows: its rows in the result of `comparison_table`.
+    """
     if "doubtful" in rows and rows["doubtful"].any():
         yield "Types in brackets have a doubtful name."
     yield from _claim_parts(rows[rows["kind"] == "claim"])
@@ -186,9 +188,9 @@ def comparison_page(
 ) -> str:
     """Return Markdown: counts of verdicts, all claims, a section for each model and partition (or task), and notes.
 
-    table: the result of `comparison_table`.
+    introduction: paragraphs before the counts. table: the result of `comparison_table`.
     keys: its columns that name model and partition (task). units: its columns with numbers of inputs, as `n_questions`.
-    section: a function from the rows of one model and partition (task) to the parts of its section.
+    section: a function from the rows of one model and partition (task) to the paragraphs of its section.
     """
     parts = [
         *introduction,
@@ -209,16 +211,20 @@ def _verdict_counts(table: pd.DataFrame, keys: list[str]) -> str:
     claims = table[table["kind"] == "claim"]
     counts = []
     for subject, of_subject in claims.groupby(keys, sort=False):
-        for basis, label in BASES.items():
-            rows = of_subject[of_subject["basis"] == basis]
-            if rows.empty:
-                continue
+        for label, rows in by_basis(of_subject):
             count = dict(zip(keys, subject, strict=True)) | {"claims": label}
             count |= {name: int((rows["verdict"] == name).sum()) for name in VERDICTS}
             count["without an interval"] = int((rows["p"].isna() & (rows["verdict"] != NO_VERDICT)).sum())
             count |= {f"{name}, corrected": int((rows["verdict_holm"] == name).sum()) for name in (HOLDS, FAILS)}
             counts.append(count)
     return markdown_table(pd.DataFrame(counts))
+
+
+def by_basis(claims: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield (words for a `Claim.basis`, rows of `claims` with it) for each basis that a row has."""
+    for basis, label in BASES.items():
+        if not (rows := claims[claims["basis"] == basis]).empty:
+            yield label, rows
 
 
 def _claim_list(claims: Iterable[Claim]) -> str:
@@ -239,12 +245,15 @@ def _claim_list(claims: Iterable[Claim]) -> str:
 
 
 def read_named(path: str, *columns: str) -> pd.DataFrame:
-    """Return the table in a CSV file, or raise `InputError` if it lacks the column `model` or one of `columns`."""
+    """Return the table in a CSV file; raise `InputError` if it lacks the column `model` or one of `columns`."""
     return read_csv(path, "is not such a table", ["model", *columns], rows=0, **NAMED)
 
 
 def tidy_table(subjects: Mapping[Key, Quantities], keys: list[str]) -> pd.DataFrame:
-    """Return a row for each quantity of each model and partition (task): `keys`, quantity, value, low, high."""
+    """Return a row for each quantity of each model with a partition or task: `keys`, quantity, value, low, high.
+
+    subjects: by (model, partition or task). keys: the names of the columns for these two.
+    """
     rows = [
         [*subject, name, measured.value, measured.low, measured.high]
         for subject, quantities in subjects.items()
@@ -260,16 +269,12 @@ def _numbers(ours: Measured, published: float | None) -> dict:
 
 
 def _claim_parts(claims: pd.DataFrame) -> Iterator[str]:
-    judged = claims[claims["verdict"] != NO_VERDICT]
-    for basis, label in BASES.items():
-        rows = judged[judged["basis"] == basis]
-        if not rows.empty:
-            yield f"### Claims: {label}"
-            shown = rows[["id", "verdict", "verdict_holm", "p", "p_holm", "reason", "remark"]]
-            written = {name: rows[name].map("{:.2g}".format).where(rows[name].notna(), "") for name in ("p", "p_holm")}
-            shown = shown.assign(**written)
-            names = {"id": "", "verdict_holm": "corrected", "p_holm": "p, corrected", "reason": "what decides"}
-            yield markdown_table(shown.rename(columns=names))
+    for label, rows in by_basis(claims[claims["verdict"] != NO_VERDICT]):
+        yield f"### Claims: {label}"
+        shown = rows[["id", "verdict", "verdict_holm", "p", "p_holm", "reason", "remark"]]
+        written = {name: rows[name].map("{:.2g}".format).where(rows[name].notna(), "") for name in ("p", "p_holm")}
+        names = {"id": "", "verdict_holm": "corrected", "p_holm": "p, corrected", "reason": "what decides"}
+        yield markdown_table(shown.assign(**written).rename(columns=names))
     others = claims[claims["verdict"] == NO_VERDICT]
     if not others.empty:
         yield "No verdict:"
@@ -288,11 +293,11 @@ def _value_parts(values: pd.DataFrame) -> Iterator[str]:
 
 
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict on a claim about most trainings, from its verdicts in models that differ in a seed.
+    """Return the verdict on a claim about most trainings; verdicts: on the claim in models that differ in a seed.
 
     The claim holds if it holds in each of n models, fails if it fails in each model, and is open otherwise. Models
-    without a verdict are left out; fewer than five with one give no verdict. Findings are means over the models, which
-    decide nothing, and are missing if models were asked for different quantities.
+    without a verdict are left out; if fewer than five have one, there is no verdict. The findings are means over the
+    models, which decide nothing; there are none if models were asked for different quantities.
 
     A claim that is true of no more than half of all trainings is true of all n models with a probability of at most
     2^-n. If the claim is false of one model, the claim holds wrongly in that model with a probability of p / 2, for
@@ -310,8 +315,12 @@ def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
     reason = join(f"{verdict} in {number}" for verdict, number in counts.items())
     reason = f"in single models, by p below {level:g}: {reason}"
     asked = {tuple((found.side, found.limit, found.reading) for found in verdict.findings) for verdict in judged}
-    matched = zip(*(verdict.findings for verdict in judged), strict=True) if len(asked) == 1 else ()
-    return Verdict(claim, decided.pop() if len(decided) == 1 else OPEN, reason, tuple(map(_mean, matched)))
+    means = []
+    for found in zip(*(verdict.findings for verdict in judged), strict=True) if len(asked) == 1 else ():
+        quantity = found[0].quantity + (" (in the first model)" if len({one.quantity for one in found}) > 1 else "")
+        mean = mean_over_models([one.measured for one in found])
+        means.append(replace(found[0], quantity=quantity, measured=mean))
+    return Verdict(claim, decided.pop() if len(decided) == 1 else OPEN, reason, tuple(means))
 
 
 def mean_over_models(several: Sequence[Measured]) -> Measured:
@@ -331,13 +340,6 @@ def mean_over_models(several: Sequence[Measured]) -> Measured:
     if not variance > 0:
         return Measured(value)
     freedom = (len(values) - 1) * (variance / between) ** 2 if between > 0 else math.inf
+    half = -float(stdtrit(freedom, ALPHA / 2)) * math.sqrt(variance)
     over = " and ".join(filter(None, ("models", several[0].over)))
-    return replace(Measured.with_error(value, math.sqrt(variance), freedom, over), p_value=None)
-
-
-def _mean(findings: Sequence[Finding]) -> Finding:
-    words = {finding.quantity for finding in findings}
-    quantity = findings[0].quantity + ("" if len(words) == 1 else " (in the first model)")
-    return replace(
-        findings[0], quantity=quantity, measured=mean_over_models([finding.measured for finding in findings])
-    )
+    return Measured(value, value - half, value + half, over=over)

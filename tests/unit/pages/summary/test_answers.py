@@ -19,7 +19,7 @@ from headtypes.pages.summary.answers import (
     types_card,
 )
 from headtypes.pages.summary.overview import TypeCosts, left_out_alone
-from headtypes.papers.quantities import Measured
+from tests.support.measured import with_error
 from tests.support.summaries import (
     COMPANY,
     GAPS,
@@ -46,12 +46,12 @@ def left_out(partition) -> TypeCosts:
 
 
 def test_types_are_told_where_both_dips_are_and_denied_where_one_is_below():
-    yes, no, unsure = (Measured.with_error(value, 1) for value in (3.0, -3.0, 0.5))
+    yes, no, unsure = map(with_error, (3.0, -3.0, 0.5))
     assert types_answer([yes, yes]) == YES
     assert types_answer([yes, unsure]) == UNDECIDED
     assert types_answer([yes, no]) == NO
     # One of two is below 0 by chance more often.
-    assert types_answer([unsure, Measured.with_error(-2.1, 1)]) == UNDECIDED
+    assert types_answer([unsure, with_error(-2.1)]) == UNDECIDED
 
 
 def test_a_number_is_right_if_all_criteria_choose_it_and_wrong_if_none_does():

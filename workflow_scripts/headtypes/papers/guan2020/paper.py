@@ -39,9 +39,9 @@ def tabulate_types(plan: Plan) -> dict:
 
 @stage(calls="papers.guan2020.tables:run_ablations")
 def tabulate_ablations(plan: Plan) -> dict:
-    """Return {"rows": a mapping for each evaluation, as `ablation_table` takes them, "controls": list of tuples}.
+    """Return {"rows": argument of `ablation_table`, "controls": list of (model, partition, condition, baseline)}.
 
-    controls: (model, partition, condition, baseline condition) of each evaluation repeated with random heads.
+    Controls are evaluations that were repeated with random heads, each with the condition that leaves all heads.
     """
     rows = [
         {
@@ -190,13 +190,17 @@ def _figure(number: int, name: str, title: str) -> Figure:
     return Figure(name, path, shown_partitions, f"Figure {number}. {title}", f"figure{number}")
 
 
-# Table 1; with a number, Table 2 or 3.
-def _tables(path: str, number: str = "") -> Iterable[Any]:
+def _stability(path: str) -> Iterable[Any]:
     from headtypes.papers.comparison import read_named
-    from headtypes.papers.guan2020.tables import ablation_shown, stability_shown
+    from headtypes.papers.guan2020.tables import stability_shown
 
-    if not number:
-        return [stability_shown(read_named(path, "partition"))]
+    return [stability_shown(read_named(path, "partition"))]
+
+
+def _ablations(path: str, number: str) -> Iterable[Any]:
+    from headtypes.papers.comparison import read_named
+    from headtypes.papers.guan2020.tables import ablation_shown
+
     return ablation_shown(read_named(path, "partition", "condition"), int(number))
 
 
@@ -252,12 +256,12 @@ class _Guan2020(Paper):
         ),
     )
     tables = (
-        Tables("types", "results/guan2020/table1.csv", if_any(lambda plan: plan.clustered), _tables),
+        Tables("types", "results/guan2020/table1.csv", if_any(lambda plan: plan.clustered), _stability),
         Tables(
             "ablations",
             "results/guan2020/table{number}.all.csv",
             lambda plan: [{"number": number} for number in "23" if plan.ablations],
-            _tables,
+            _ablations,
         ),
         Tables("compared", "results/compared/{clustering}/pairs.csv", clusterings, _compared),
     )

@@ -30,10 +30,10 @@ def readings_table(
 ) -> pd.DataFrame:
     """Return verdicts on the paper's claims on answers under every reading of its text on ablation.
 
-    rows: mappings, one for each evaluation: model, partition, condition (as evaluated), base (the condition without its
-        reading), reading (None for the config's own) and operations.
+    rows: mappings, one for each evaluation: model, partition, condition (name with its reading), base (the name without
+        the reading), reading (None for the config's own) and operations.
     readings: the further readings. A condition that a reading cannot change counts as under the config's own reading.
-    answers: by model and partition, as `quantities.read_answers` returns them.
+    answers: the result of `quantities.read_answers`.
     A row is a model, partition, claim and reading. Claims on which no reading gives a verdict are left out. The columns
     are model, partition, basis, id, place, claim (its text), reading, verdict, ours (the number that decides), low,
     high, p, reason and depends (whether readings differ in the verdict).
@@ -58,20 +58,18 @@ def readings_table(
 
 
 def readings_page(table: pd.DataFrame) -> str:
-    """Return the table of verdicts under readings as a page in Markdown, a section for each model and partition.
+    """Return the result of `readings_table` as Markdown, for each model and partition a section.
 
-    table: the result of `readings_table`. Claims whose verdict depends on the reading come first.
+    Claims whose verdict depends on the reading come first in a section.
     """
     parts = [
         f"{OWN_READING} is the config's own reading; `readings` in the config says what the others change. Claims that "
         "no reading changes are listed below those that depend on it. Verdicts are not corrected for their number."
     ]
     for (model, partition), section in table.groupby(["model", "partition"], sort=False):
-        claims = section.drop_duplicates("id")
         counts = [
-            f"{int(rows['depends'].sum())} of {len(rows)} claims {label}"
-            for basis, label in BASES.items()
-            if not (rows := claims[claims["basis"] == basis]).empty
+            f"{int(claims['depends'].sum())} of {len(claims)} claims {label}"
+            for label, claims in comparison.by_basis(section.drop_duplicates("id"))
         ]
         parts += [f"## {model}, {partition}", f"The reading decides {join(counts)}."]
         for _, some in sorted(section.groupby("depends"), reverse=True, key=lambda group: group[0]):
@@ -93,7 +91,7 @@ def _under(rows: list[dict], reading: str | None) -> list[dict]:
 
 
 def under_every_reading(compared: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
-    """Return `compared` with the verdict OPEN on each claim on which readings that give a verdict do not agree.
+    """Return `compared` with the verdict OPEN on each claim on which readings differ; no verdict does not count.
 
     compared: the result of `comparison_table`. readings: the result of `readings_table`.
     """

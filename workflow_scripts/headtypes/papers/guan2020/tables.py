@@ -50,16 +50,17 @@ def stability_table(
     samples: Mapping[Key, int],
     published: Guan2020,
 ) -> pd.DataFrame:
-    """Return Table 1 of Guan et al. 2020: stability of the clustering, and shares of the types, all in percent.
+    """Return Table 1 of Guan et al. 2020, a row for each clustering; stability and shares of types are in percent.
 
     rows: a mapping for each clustering: model, partition, published (the paper's row for this model, or None) and
         samples_asked, the number of samples in the config.
-    partitions, stabilities, samples: by model and partition, the heads' types, the contents of the file of stability,
-        and the number of samples that were taken.
+    partitions, stabilities, samples: {(model, partition): types of heads, contents of the file of stability, and
+        number of samples that were taken}.
 
-    {halves}_all_agree is the percent on which all clusterings of random halves of heads, samples or pairs (of a head
-    and a sample) agree, as the paper counts, and {halves}_pairwise the mean agreement of two clusterings. own_cluster
-    is the percent of pairs that are nearest to the head's cluster; gaps_p is the p-value of heads without gaps.
+    In columns, {halves}_all_agree is the percent of heads (of pairs of a head and a sample, for halves of pairs) on
+    which all clusterings of random halves of heads, samples or pairs agree, as the paper counts, and {halves}_pairwise
+    the mean agreement of two clusterings. own_cluster is the percent of pairs that are nearest to the head's cluster;
+    gaps_p is the p-value of heads without gaps.
     """
     table = []
     for row in rows:
@@ -80,7 +81,7 @@ def stability_table(
 
 
 def reservations(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each doubt about a row of `stability_table`: few samples, or no gaps between heads."""
+    """Return a sentence for each doubt about a row of `stability_table`: few samples, or heads without gaps."""
     found = []
     for row in table.itertuples():
         where = f"{row.model}, {row.partition}"
@@ -141,7 +142,7 @@ def stability_shown(table: pd.DataFrame) -> Table:
 
 
 def with_published(table: pd.DataFrame, published: Guan2020) -> pd.DataFrame:
-    """Return `table` (Table 1) with the paper's shares as a last row, if it has types and a stability of the paper."""
+    """Return Table 1 with the paper's shares as a last row, if `table` has types and a stability of the paper."""
     paper = {f"share_{name}": share for name, share in published.shares.types.items() if f"share_{name}" in table}
     if not paper or table["published_stability"].isna().all():
         return table
@@ -199,6 +200,7 @@ _CONDITION = [
     Column("id", "ID", digits=0),
     TextColumn("condition", "condition"),
     Column("heads", "heads", digits=0),
+    Column("in_common", "in common", digits=0, note="percent of these random heads that are the type's own"),
 ]
 
 
@@ -234,13 +236,16 @@ def ablation_table(
         key, done = _key(row), row["operations"]
         score = metrics[*key, row["condition"]]
         of_paper = published.condition_with(done)
-        entry = {"model": row["model"], "partition": row["partition"]}
-        entry["table"] = table_of(done.values())
-        entry["id"] = of_paper.id if of_paper else math.nan
-        entry["condition"] = row["condition"]
         by_head = operations_by_head(partitions[key].type_of, done, f"conditions.{row['condition']}")
-        entry["heads"] = int((by_head != "keep").sum())
-        entry |= {f"operation_{name}": done.get(name, "") for name in targets}
+        entry = {
+            "model": row["model"],
+            "partition": row["partition"],
+            "table": table_of(done.values()),
+            "id": of_paper.id if of_paper else math.nan,
+            "condition": row["condition"],
+            "heads": int((by_head != "keep").sum()),
+            **{f"operation_{name}": done.get(name, "") for name in targets},
+        }
         of_row = ends[key].loc[row["condition"]] if key in ends else {}
         # The paper's F1 is that of answers, not of sentence pairs.
         theirs = of_paper if row["published"] == MAIN_MODEL and "exact_match" in score else None
@@ -264,7 +269,7 @@ def ablation_table(
 
 
 def shortages(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each partition in the result of `ablation_table` with fewer inputs than the config asks."""
+    """Return a sentence for each partition with fewer inputs than the config asks; table: from `ablation_table`."""
     sentences = []
     for taken, what in _ASKED.items():
         if taken in table:
@@ -281,7 +286,7 @@ def measured_in(section: pd.DataFrame) -> list[Metric]:
 
 
 def counted_inputs(section: pd.DataFrame, taken: str) -> str:
-    """Return how many inputs were evaluated, as a text such as `90 questions` or `90 pairs (100 asked for)`.
+    """Return how many inputs were evaluated, such as `90 questions` or `90 pairs (100 asked for)`.
 
     section: rows of `ablation_table` on one model and partition. taken: column with the number, such as `n_questions`.
     """
@@ -296,25 +301,19 @@ def _key(row: Mapping) -> Key:
 
 
 def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
-    """Yield Table 2 or 3 (`number`) as pages show it, one for each model and partition, from an `ablation_table`."""
+    """Yield Table 2 or 3 (`number`) for each model and partition, as pages show it; table: from `ablation_table`."""
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
         measured = measured_in(section)
         main, *others = measured
-        name, counted = main.name, counted_by(measured)
-        random, columns, data = _with_random_heads(section, name), [*_CONDITION], section.copy()
+        name, counted, random = main.name, counted_by(measured), _with_random_heads(section, main.name)
+        data = section.assign(**{f"other_{metric.name}": section[f"drop_{metric.name}"] for metric in measured})
         if len(random):
             data["in_common"] = 100 * data["control_overlap"]
-            note = "percent of these random heads that are the type's own"
-            columns.append(Column("in_common", "in common", digits=0, note=note))
-            columns += (column for metric in measured for column in _columns_of_controls(metric))
-        for metric in measured:
-            data[f"other_{metric.name}"] = data[f"drop_{metric.name}"]
-            columns += _columns(metric, counted)
         yield Table(
             f"Table {number}. {_TITLES[number]}: {model}, {partition}",
             data,
-            columns,
+            [*_CONDITION, *(column for metric in measured for column in _columns(metric, counted))],
             brief=[
                 *("id", "condition", "heads", name, f"drop_{name}"),
                 *([f"own_drop_{name}", f"control_drop_{name}", "in_common"] if len(random) else []),
@@ -332,7 +331,7 @@ def ablation_values(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def ablation_page(table: pd.DataFrame, number: int) -> str:
-    """Return the page of Table 2 or 3 in Markdown from `ablation_table`, a section for each model and partition."""
+    """Return the page of Table 2 or 3 (`number`) in Markdown; table: the result of `ablation_table`."""
     tables = list(ablation_shown(table, number))
     controlled = any(shown.data.filter(["control_draws"]).notna().any(axis=None) for shown in tables)
     parts = [
@@ -355,31 +354,14 @@ def ablation_page(table: pd.DataFrame, number: int) -> str:
             parts.append(shown.markdown("id", "condition", "heads", name, *beside, f"drop_{name}", *known))
             drawn = _with_random_heads(section, name)
             if len(drawn):
-                parts += _random_heads(shown, drawn, name)
+                parts.append(f"Beside {_draws(drawn)} on {counted_inputs(drawn, 'control_questions')}.")
+                columns = "id", "condition", f"own_drop_{name}", f"control_drop_{name}", "in_common"
+                parts.append(shown.where(section.index.isin(drawn.index)).markdown(*columns))
     return document(f"Table {number}: {_TITLES[number][0].lower()}{_TITLES[number][1:]}", parts)
-
-
-def _random_heads(shown: Table, drawn: pd.DataFrame, metric: str) -> Iterator[str]:
-    yield f"Beside {_draws(drawn)} on {counted_inputs(drawn, 'control_questions')}."
-    of_drawn = shown.where(shown.data.index.isin(drawn.index))
-    yield of_drawn.markdown("id", "condition", f"own_drop_{metric}", f"control_drop_{metric}", "in_common")
 
 
 def _scores(measured: list[Metric]) -> list[str]:
     return [name for metric in measured for name in (metric.name, f"drop_{metric.name}")]
-
-
-def _columns_of_controls(metric: Metric) -> Iterator[Column]:
-    name, random = metric.name, f"control_drop_{metric.name}"
-    numbers = {"digits": metric.decimals, "brief_digits": metric.decimals - 1}
-    note = f"{metric.change} without the type, on the inputs of the random heads beside it"
-    yield Column(
-        f"own_drop_{name}", f"{metric.change} of {metric.label}, own", **numbers, brief="same inputs", note=note
-    )
-    note = f"mean {metric.change} of as many heads of the same layers; lowest to highest"
-    yield Column(
-        random, "random", **numbers, ends=interval(random), between=" ({} to {})", brief="random heads", note=note
-    )
 
 
 def _draws(drawn: pd.DataFrame) -> str:
@@ -388,13 +370,17 @@ def _draws(drawn: pd.DataFrame) -> str:
 
 
 def _columns(metric: Metric, counted: str) -> Iterator[Column]:
-    name, digits, unit = metric.name, metric.decimals, "percent" if metric.unit == "%" else metric.unit
+    name, unit = metric.name, "percent" if metric.unit == "%" else metric.unit
     change, over = f"{metric.change} of {metric.label}", f"with its interval over {counted} ({LEVELS})"
-    numbers = {"digits": digits, "brief_digits": digits - 1}
+    drop, random = f"drop_{name}", f"control_drop_{name}"
+    numbers = {"digits": metric.decimals, "brief_digits": metric.decimals - 1}
+    note = f"{metric.change} without the type, on the inputs of the random heads beside it"
+    yield Column(f"own_{drop}", f"{change}, own", **numbers, brief="same inputs", note=note)
+    note, ends = f"mean {metric.change} of as many heads of the same layers; lowest to highest", interval(random)
+    yield Column(random, "random", **numbers, ends=ends, between=" ({} to {})", brief="random heads", note=note)
     yield Column(name, metric.label, **numbers, ends=interval(name), note=f"{unit}, {over}")
     if metric.beside:
         yield Column(metric.beside, metric.beside)
-    drop = f"drop_{name}"
     note = f"{metric.steps} from the baseline, {over}"
     yield Column(drop, metric.change, **numbers, ends=interval(drop), brief=change, note=note)
     yield Column(f"other_{name}", change, digits=1)
