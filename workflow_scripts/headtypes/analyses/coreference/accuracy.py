@@ -6,7 +6,7 @@ head word, the one that starts last, then the longest. docs/understand/clark.md 
 mention: its words, its type, number, gender and person in English.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
@@ -85,13 +85,13 @@ class Reference(Span):
         return self.words[self.head - self.start]
 
 
-def references(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Reference]:
+def references(document: AnnotatedDocument, part: range, unread: Container[int] = ()) -> list[Reference]:
     """Return the mentions that lie wholly inside of a part of a document, as the baselines see them.
 
-    subwords: the number of subwords of each word of the document; mentions whose head word has none are left out.
+    unread: words of the document without a token; mentions with such a head word are left out.
     """
     found = []
-    for span in spans_of(document, part, subwords):
+    for span in spans_of(document, part, unread):
         before, sentence = sentence_with(document, part.start + span.start)
         start, end, head = (part.start + word - before for word in (span.start, span.end, span.head))
         words, type_ = tuple(map(str.lower, sentence.words[start : end + 1])), type_of(sentence, start, end, head)
@@ -154,11 +154,6 @@ def nearest_other(anaphor: Anaphor, mentions: Sequence[Reference]) -> Reference 
     return min(others, key=lambda mention: (abs(mention.head - own.head), mention.head), default=None)
 
 
-def chance(anaphor: Anaphor) -> float:
-    """Return the probability that a random head word of the candidates is the head word of an antecedent."""
-    return len(anaphor.antecedents) / len(anaphor.candidate_heads)
-
-
 def _nearest(anaphor: Anaphor, passes: Callable[[Reference, Reference], bool]) -> Reference | None:
     passing = (candidate for candidate in anaphor.candidates if passes(anaphor.mention, candidate))
     return max(passing, key=lambda candidate: (candidate.head, candidate.start, candidate.end), default=None)
@@ -179,11 +174,9 @@ def is_right(anaphor: Anaphor, chosen: Reference | None) -> bool:
 
 ALL = "all"
 _NOWHERE = (pd.NA, pd.NA)
-COLUMNS = (
-    *("system", "candidates", "type", "chosen", "layer", "head"),
-    *("mentions", "documents", "accuracy", "low", "high"),
-)
+_NAMES = ("system", "candidates", "type", "chosen")
 # Of the table of `measure_coreference`.
+COLUMNS = (*_NAMES, "layer", "head", "mentions", "documents", "accuracy", "low", "high")
 read_coreference = table_reader("holds no accuracies at antecedents", dict.fromkeys(COLUMNS))
 
 
@@ -236,33 +229,30 @@ def measure_coreference(
     """
     rows, baselines, document = _rows(documents, guesses)
     scores = np.stack([row.scores for row in rows], axis=1)
-    counted = ~np.isnan(scores)
-    names = ["system", "candidates", "type", "chosen"]
-    table = pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
+
+    def of_documents(of_mentions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        by_document = pd.DataFrame(of_mentions).groupby(document)
+        return by_document.sum().to_numpy(), by_document.count().to_numpy()
+
+    table = pd.DataFrame([row[: len(_NAMES)] for row in rows], columns=_NAMES)
     for index, name in enumerate(("layer", "head")):
         table[name] = pd.array([row.head[index] for row in rows], "Int64")
-    table["mentions"] = counted.sum(0)
-    table["documents"] = [len(np.unique(document[mentions])) for mentions in counted.T]
+    right, mentions = of_documents(scores)
+    table["mentions"], table["documents"] = mentions.sum(0), (mentions > 0).sum(0)
     # An interval of every single head would say little and take long.
-    named = np.array([row.system != "head" for row in rows])
-    best = np.array([row.system.startswith("best_head") for row in rows])
-    by_mention = {"accuracy": scores} | {f"above_{name}": scores - baselines[name][:, None] for name in BASELINES}
-    of_documents = {name: pd.DataFrame(values).groupby(document) for name, values in by_mention.items()}
-    sums_of = {name: (of.sum().to_numpy(), of.count().to_numpy(float)) for name, of in of_documents.items()}
-    for name, (sums, sizes) in sums_of.items():
-        with_interval = named if name == "accuracy" else best
-        shown = np.ones(len(rows), bool) if name == "accuracy" else best
-        low, high = np.full((2, len(rows)), np.nan)
-        low[with_interval], high[with_interval] = ratio_intervals(
-            sums[:, with_interval], sizes[:, with_interval], reach=(0 if name == "accuracy" else -1, 1)
-        )
-        count = sizes.sum(0)
-        mean = np.divide(sums.sum(0), count, out=np.full(len(rows), np.nan), where=(count > 0) & shown)
-        bounds = ("low", "high") if name == "accuracy" else (f"{name}_low", f"{name}_high")
-        table = table.assign(**{name: 100 * mean, bounds[0]: 100 * low, bounds[1]: 100 * high})
-    right, mentions = (numbers[:, named] for numbers in sums_of["accuracy"])
-    texts = {name: table.loc[named, name].tolist() for name in names}
-    return table, MentionSums(**texts, right=right, mentions=mentions.astype(int))
+    named, best = (table["system"] != "head").to_numpy(), table["system"].str.startswith("best_head").to_numpy()
+    compared = {"accuracy": (right, mentions)}
+    for name in BASELINES:
+        above = scores - baselines[name][:, None]
+        compared[f"above_{name}"] = of_documents(np.where(best, above, np.nan))
+    for name, (sums, sizes) in compared.items():
+        prefix, lowest = ("", 0) if name == "accuracy" else (f"{name}_", -1)
+        low, high = ratio_intervals(sums, np.where(named, sizes, 0), (lowest, 1))
+        with np.errstate(invalid="ignore"):
+            mean = sums.sum(0) / sizes.sum(0)
+        table[name], table[f"{prefix}low"], table[f"{prefix}high"] = 100 * mean, 100 * low, 100 * high
+    texts = {name: table.loc[named, name].tolist() for name in _NAMES}
+    return table, MentionSums(**texts, right=right[:, named], mentions=mentions[:, named])
 
 
 def _rows(
@@ -277,7 +267,8 @@ def _rows(
     by_type = {type_: chosen for type_, chosen in by_type.items() if chosen.any()}
     mentions = [_mentions(documents, guesses, number) for number in range(len(guesses.document))]
     found = {name: [is_right(anaphor, choose(anaphor)) for anaphor in coreferent] for name, choose in BASELINES.items()}
-    found["chance"] = [chance(anaphor) for anaphor in coreferent]
+    # That a random head word of the candidates is the head word of an antecedent.
+    found["chance"] = [len(anaphor.antecedents) / len(anaphor.candidate_heads) for anaphor in coreferent]
     found["nearest_other"] = [
         is_right(anaphor, nearest_other(anaphor, mentions[part]))
         for anaphor, part in zip(coreferent, guesses.part, strict=True)
@@ -312,10 +303,8 @@ def guessed_mentions(
 def _mentions(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, number: int) -> list[Reference]:
     document = int(guesses.document[number])
     part = range(int(guesses.start[number]), int(guesses.stop[number]))
-    subwords = np.ones(part.stop, dtype=int)
-    unread = guesses.unread[guesses.unread[:, 0] == document, 1]
-    subwords[unread[unread < part.stop]] = 0
-    return references(documents[document], part, subwords.tolist())
+    unread = guesses.unread[guesses.unread[:, 0] == document, 1].tolist()
+    return references(documents[document], part, unread)
 
 
 def _head_rows(right: np.ndarray, by_type: dict[str, np.ndarray], is_odd: np.ndarray) -> Iterator[_Row]:

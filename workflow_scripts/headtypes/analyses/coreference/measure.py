@@ -81,12 +81,13 @@ def extract_antecedents(
     for number, document in enumerate(documents):
         words = document.words
         _, word_of = encode_words(run.tokenizer, words)
-        counts = np.bincount([word for word in word_of if word >= 0], minlength=len(words)).tolist()
-        unread.extend((number, word) for word, count in enumerate(counts) if not count)
+        counts = np.bincount([word for word in word_of if word >= 0], minlength=len(words))
+        without = np.flatnonzero(counts == 0).tolist()
+        unread.extend((number, word) for word in without)
         parts += [
             (number, part, coreferent)
-            for part in parts_of(document, counts, room, extent)
-            if (coreferent := anaphors(spans_of(document, part, counts)))
+            for part in parts_of(document, counts.tolist(), room, extent)
+            if (coreferent := anaphors(spans_of(document, part, without)))
         ]
     if not parts:
         raise InputError(f"{run.what}: no part of any document has a mention with an antecedent before it.")

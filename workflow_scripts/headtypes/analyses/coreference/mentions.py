@@ -3,9 +3,10 @@
 Clark et al. (2019, section 4.3) define none of these; docs/understand/clark.md has the definitions used here.
 """
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Int16, Int32
@@ -15,17 +16,14 @@ from headtypes.data.kinds.coreference import AnnotatedDocument, AnnotatedSentenc
 _BIT = re.compile(r"\(([^()*]+)|\*|\)")
 
 
-@dataclass
+# Equal only to itself: a constituent and its single child differ in nothing.
+@dataclass(eq=False)
 class _Phrase:
-    """A constituent of a parse tree, or a word without children: the words [start, stop) of a sentence.
-
-    label: the constituent's category, or the word's part of speech.
-    """
+    """The words [start, stop) of a sentence: a constituent, or one word; label: its category, or part of speech."""
 
     label: str
     start: int
-    stop: int = 0
-    children: list["_Phrase"] = field(default_factory=list)
+    stop: int
 
 
 def head_by_parse(parse: Sequence[str], xpos: Sequence[str], start: int, stop: int) -> int:
@@ -35,34 +33,34 @@ def head_by_parse(parse: Sequence[str], xpos: Sequence[str], start: int, stop: i
     The largest constituents within the words are taken as children of one noun phrase. Rules for noun phrases (Collins
     1999, appendix A) choose one child, then a child of the chosen child, and so on down to a word.
     """
-    phrase = _Phrase("NP", start, stop, list(_largest(_tree(parse, xpos), start, stop)))
-    while phrase.children:
-        phrase = _head_child(phrase.children)
-    return phrase.start
+    phrases = _phrases(parse, xpos)
+    while children := _largest(phrases, start, stop):
+        head = _head_child(children)
+        phrases, start, stop = phrases[phrases.index(head) + 1 :], head.start, head.stop
+    return start
 
 
-def _tree(parse: Sequence[str], xpos: Sequence[str]) -> _Phrase:
-    top = _Phrase("", 0, len(parse))
-    opened = [top]
+def _phrases(parse: Sequence[str], xpos: Sequence[str]) -> list[_Phrase]:
+    # In the order in which they begin: first a constituent, then what is inside of it.
+    phrases, opened = [], []
     for word, bit in enumerate(parse):
         for mark in _BIT.finditer(bit):
-            if mark[0] == "*":
-                opened[-1].children.append(_Phrase(xpos[word], word, word + 1))
-            elif mark[0] == ")":
+            if mark[0] == ")":
                 opened.pop().stop = word + 1
-            else:
-                phrase = _Phrase(mark[1], word)
-                opened[-1].children.append(phrase)
-                opened.append(phrase)
-    return top
+                continue
+            phrases.append(_Phrase(mark[1] or xpos[word], word, word + 1))
+            if mark[1]:
+                opened.append(phrases[-1])
+    return phrases
 
 
-def _largest(phrase: _Phrase, start: int, stop: int) -> Iterator[_Phrase]:
-    for child in phrase.children:
-        if start <= child.start and child.stop <= stop:
-            yield child
-        elif child.start < stop and start < child.stop:
-            yield from _largest(child, start, stop)
+def _largest(phrases: Iterable[_Phrase], start: int, stop: int) -> list[_Phrase]:
+    found = []
+    for phrase in phrases:
+        if start <= phrase.start and phrase.stop <= stop:
+            found.append(phrase)
+            start = phrase.stop
+    return found
 
 
 def _head_child(children: Sequence[_Phrase]) -> _Phrase:
@@ -115,11 +113,11 @@ class Anaphor:
         return sorted({candidate.head for candidate in self.candidates})
 
 
-def spans_of(document: AnnotatedDocument, part: range, subwords: Sequence[int] | None = None) -> list[Span]:
+def spans_of(document: AnnotatedDocument, part: range, unread: Container[int] = ()) -> list[Span]:
     """Return the mentions that lie wholly inside of a part of a document, in the order of the document.
 
-    part: words of the document. subwords: the number of subwords of each word of the document; a mention whose head
-        word has no subword is left out, since no model can look at it.
+    part: words of the document. unread: words of the document without a token; a mention with such a head word is left
+        out, since no model can look at it.
     """
     inside = []
     for mention in document.mentions:
@@ -127,7 +125,7 @@ def spans_of(document: AnnotatedDocument, part: range, subwords: Sequence[int] |
             continue
         before, sentence = sentence_with(document, mention.start)
         head = before + head_word_of(sentence, mention.start - before, mention.end - before)
-        if subwords is None or subwords[head]:
+        if head not in unread:
             start, end = mention.start - part.start, mention.end - part.start
             inside.append(Span(start, end, head - part.start, mention.entity))
     return inside
@@ -180,29 +178,23 @@ def parts_of(document: AnnotatedDocument, subwords: Sequence[int], room: int, ex
         many whole sentences as fit, where a sentence that fits nowhere is cut between words. A word that alone has no
         room is in no part.
     """
-    if extent == "first":
-        return _filled(range(len(subwords)), subwords, room)[:1] if subwords and subwords[0] <= room else []
-    return list(_chunks(document, subwords, room))
-
-
-def _chunks(document: AnnotatedDocument, subwords: Sequence[int], room: int) -> Iterator[range]:
-    chunk, used = range(0), 0
-    for sentence in _sentences(document):
-        size = sum(subwords[word] for word in sentence)
-        if chunk and used + size <= room:
-            chunk, used = range(chunk.start, sentence.stop), used + size
-            continue
-        if chunk:
-            yield chunk
-        # What is left of a sentence that was cut is continued by the next one.
-        *whole, chunk = _filled(sentence, subwords, room) or [range(0)]
-        yield from whole
-        used = sum(subwords[word] for word in chunk)
-        if chunk and chunk.stop < sentence.stop:
-            yield chunk
-            chunk, used = range(0), 0
-    if chunk:
-        yield chunk
+    parts, used = [], math.inf
+    for sentence in [range(len(subwords))] if extent == "first" else _sentences(document):
+        whole = sum(subwords[word] for word in sentence) <= room
+        if not whole:
+            used = math.inf
+        for unit in [sentence] if whole else [range(word, word + 1) for word in sentence]:
+            size = sum(subwords[word] for word in unit)
+            if size > room:
+                # No part goes on behind such a word.
+                used = math.inf
+            elif used + size > room:
+                parts.append(unit)
+                used = size
+            else:
+                parts[-1] = range(parts[-1].start, unit.stop)
+                used += size
+    return [part for part in parts[:1] if part and not part.start] if extent == "first" else parts
 
 
 def _sentences(document: AnnotatedDocument) -> Iterator[range]:
@@ -210,22 +202,6 @@ def _sentences(document: AnnotatedDocument) -> Iterator[range]:
     for sentence in document.sentences:
         yield range(start, start + len(sentence.words))
         start += len(sentence.words)
-
-
-def _filled(words: range, subwords: Sequence[int], room: int) -> list[range]:
-    parts, start, used = [], words.start, 0
-    for word in words:
-        if used + subwords[word] > room:
-            if start < word:
-                parts.append(range(start, word))
-            start, used = word, 0
-        if subwords[word] > room:
-            start = word + 1
-        else:
-            used += subwords[word]
-    if start < words.stop:
-        parts.append(range(start, words.stop))
-    return parts
 
 
 # Among which words a head's guess is taken. No number says anything without the name of its candidates: for one and the

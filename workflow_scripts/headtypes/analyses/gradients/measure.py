@@ -304,42 +304,30 @@ class _Attention(torch.autograd.Function):
             part, output_gradient = group.part(layer), gradient[group.samples, :, : group.length]
             below = [tensor[group.samples, :, : group.length] for tensor in further]
             for rows in group.blocks(query.device):
-                attention_gradient = torch.matmul(output_gradient[:, :, rows], part.value.transpose(-1, -2))
+                row_gradient = output_gradient[:, :, rows]
+                attention_gradient = torch.matmul(row_gradient, part.value.transpose(-1, -2))
                 gradients.add(number, group, attention_gradient)
-                if below:
-                    _add_below(below, part, rows, output_gradient[:, :, rows], attention_gradient, scratch)
+                if not below:
+                    continue
+                query_gradient, key_gradient, value_gradient = below
+                attention = part.attention(rows, scratch.memory(part, rows))
+                value_gradient += torch.matmul(attention.transpose(-1, -2), row_gradient)
+                # The gradient of a softmax, whose share for no token has none.
+                score_gradient = attention * (
+                    attention_gradient - (attention * attention_gradient).sum(-1, keepdim=True)
+                )
+                if part.cap is not None:
+                    score_gradient *= 1 - torch.tanh(part.scores(rows) / part.cap) ** 2
+                query_gradient[:, :, rows] = torch.matmul(score_gradient, part.key) * part.scale
+                key_gradient += torch.matmul(score_gradient.transpose(-1, -2), part.query[:, :, rows]) * part.scale
         return *(further or [None] * 3), torch.zeros_like(gradient[0, 0, 0, 0], dtype=torch.float32), *[None] * 3
 
 
-def _add_below(
-    below: list[Tensor],
-    layer: Layer,
-    rows: slice,
-    output_gradient: Tensor,
-    attention_gradient: Tensor,
-    scratch: Scratch,
-) -> None:
-    query_gradient, key_gradient, value_gradient = below
-    attention = layer.attention(rows, scratch.memory(layer, rows))
-    value_gradient += torch.matmul(attention.transpose(-1, -2), output_gradient)
-    # The gradient of a softmax, whose share for no token has none.
-    score_gradient = attention * (attention_gradient - (attention * attention_gradient).sum(-1, keepdim=True))
-    if layer.cap is not None:
-        score_gradient *= 1 - torch.tanh(layer.scores(rows) / layer.cap) ** 2
-    query_gradient[:, :, rows] = torch.matmul(score_gradient, layer.key) * layer.scale
-    key_gradient += torch.matmul(score_gradient.transpose(-1, -2), layer.query[:, :, rows]) * layer.scale
-
-
 def _members(kinds: np.ndarray) -> Bool[np.ndarray, "token kind"]:
-    number = {name: index for index, name in enumerate(SPECIAL_KINDS, start=1)}
-    of_kind = {
-        "sep": kinds == number["sep"],
-        "cls": kinds == number["cls"],
-        "punctuation": np.isin(kinds, [number["comma"], number["period"]]),
-        "other": kinds == 0,
-        "all": kinds != NOT_COUNTED,
-    }
-    return np.stack([of_kind[name] for name in ATTENDED], axis=-1)
+    # In the order of `ATTENDED`.
+    cls, sep, comma, period = (1 + SPECIAL_KINDS.index(name) for name in ("cls", "sep", "comma", "period"))
+    of_kind = [kinds == sep, kinds == cls, np.isin(kinds, [comma, period]), kinds == 0, kinds != NOT_COUNTED]
+    return np.stack(of_kind, axis=-1)
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -128,19 +128,14 @@ def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
     period, other tokens, and the four quarters of the sample. The column of a group without tokens (n = 0) is NaN.
     kinds: [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
     """
-    length = len(kinds)
-    position = np.arange(length)
-    number = {name: 1 + index for index, name in enumerate(SPECIAL_KINDS)}
-    rest = position > 0
-    of = {
-        "written": np.ones(length, bool),
-        "written_first": ~rest,
-        "written_special": rest & np.isin(kinds, [number["cls"], number["sep"]]),
-        "written_punctuation": rest & np.isin(kinds, [number["comma"], number["period"]]),
-        "written_other": rest & (kinds == 0),
-    }
-    of |= {name: rest & (position * len(QUARTERS) // length == quarter) for quarter, name in enumerate(QUARTERS)}
-    chosen = np.stack([of[name] for name in (*TOKENS, *QUARTERS)], -1).astype(np.float32)
+    position = np.arange(len(kinds))
+    cls, sep, comma, period = (1 + SPECIAL_KINDS.index(name) for name in ("cls", "sep", "comma", "period"))
+    special, punctuation = np.isin(kinds, [cls, sep]), np.isin(kinds, [comma, period])
+    rest, quarter = position > 0, position * len(QUARTERS) // len(kinds)
+    # In the order of `TOKENS` and `QUARTERS`.
+    groups = [position >= 0, ~rest, rest & special, rest & punctuation, rest & (kinds == 0)]
+    groups += [rest & (quarter == number) for number in range(len(QUARTERS))]
+    chosen = np.stack(groups, -1).astype(np.float32)
     counts = chosen.sum(0)
     return chosen / np.where(counts > 0, counts, np.nan).astype(np.float32)
 

@@ -39,21 +39,22 @@ def heads_table(outputs: Outputs) -> pd.DataFrame:
       off_no_sink: percent of samples on which the head is off, and the first token gets at most half of the head's
         attention (`SINK`).
     """
+    shape = outputs.written.shape[1:3]
+    if outputs.reason is not None:
+        return head_table(shape, dict.fromkeys(HEADS[2:], np.nan))
     off, sink = relative(outputs) < OFF, outputs.column("first") > SINK
-    of_heads = outputs.column("written").reshape(len(outputs.length), -1).T
-    low, high = (np.nan, np.nan) if outputs.reason else mean_intervals(of_heads)
+    written = outputs.column("written")
+    low, high = mean_intervals(np.moveaxis(written, 0, -1))
     columns = {
         **{name: mean_of_known(outputs.column(name)) for name in (*TOKENS, *QUARTERS)},
+        "low": low,
+        "high": high,
         "relative": relative(outputs).mean(axis=0),
         "off": 100 * off.mean(axis=0),
         "off_no_sink": 100 * (off & ~sink).mean(axis=0),
         **{name: outputs.column(name).mean(axis=0) for name in ("first", "to_largest")},
     }
-    flat = {name: values.ravel() for name, values in columns.items()}
-    table = head_table(outputs.written.shape[1:3], {**flat, "low": low, "high": high})[list(HEADS)]
-    if outputs.reason is not None:
-        table.loc[:, list(HEADS[2:])] = np.nan
-    return table
+    return head_table(shape, {name: values.ravel() for name, values in columns.items()})
 
 
 def layers_table(outputs: Outputs) -> pd.DataFrame:

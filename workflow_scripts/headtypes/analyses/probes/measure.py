@@ -38,19 +38,8 @@ _HELD = 2**25
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 
 
-# For each sentence the vectors of its words, [word, channel] float32, zeros for an unknown word; and the share of all
-# words, repeated words counted each time, that have a vector.
-WordVectors = tuple[list[np.ndarray], float]
-
-
 def _read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
-    """Return {word: vector, [channel] float32} for those of the given words that a file of word vectors has.
-
-    path: a text file with a word and its numbers on each line, separated by single spaces, as GloVe's. Some words of
-        the larger files contain spaces, and lines of fastText's files end in spaces. words: in lower case, as GloVe's.
-    Raises `InputError` that names the file and the line, if a line has more or fewer numbers than the first or a word
-    other numbers on another line, and for a header as word2vec and fastText write it.
-    """
+    # One line each, as GloVe's. Some words of the larger files contain spaces, and lines of fastText's end in spaces.
     wanted, vectors, width = set(words), {}, None
     try:
         # Some editors write a byte-order mark, which is not part of the first word.
@@ -77,11 +66,14 @@ def _read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
     return vectors
 
 
-def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> WordVectors:
+def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> tuple[list[np.ndarray], float]:
     """Return (vectors, known): vectors of the words of sentences, in lower case, from a file in GloVe's text format.
 
     sentences: lists of words. vectors: for each sentence [word, channel] float32, zeros for an unknown word. known: the
-        share of words that have a vector. Raises `InputError` for a damaged file, and if it has none of the words.
+        share of words that have a vector, repeated words counted each time.
+    Raises `InputError` that names the file, and the line if its numbers are more or fewer than on the first line, not
+    finite, or other ones than on an earlier line of the same word; also for a header as word2vec and fastText write it,
+    and if the file has none of the words.
     """
     lower = [[word.lower() for word in words] for words in sentences]
     vectors = _read_vectors(path, {word for words in lower for word in words})
@@ -98,11 +90,11 @@ def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> WordVector
 
 def vectors_of_model(
     model: PreTrainedModel, input_ids: Sequence[Sequence[int]], word_of_token: Sequence[Sequence[int]]
-) -> WordVectors:
-    """Return (vectors, 1.0): for each sentence [word, channel], the mean input embedding of each word's subwords.
+) -> list[np.ndarray]:
+    """Return for each sentence the mean input embedding of each word's subwords, [word, channel] float32.
 
-    Position embeddings are not added; every word has a vector (1.0 is their share). input_ids, word_of_token: for each
-    sentence its tokens, and the word of each token, -1 for special tokens.
+    Position embeddings are not added. input_ids, word_of_token: for each sentence its tokens, and the word of each
+    token, -1 for special tokens.
     """
     module = model.get_input_embeddings()
     with weights_on_device(module):
@@ -113,7 +105,7 @@ def vectors_of_model(
         own = weight[torch.tensor(ids)[word >= 0].to(weight.device)].float().cpu()
         total = torch.zeros(max(words) + 1, own.shape[1]).index_add_(0, word[word >= 0], own)
         by_sentence.append((total / torch.bincount(word[word >= 0])[:, None]).numpy())
-    return by_sentence, 1.0
+    return by_sentence
 
 
 def _numbers(numbers: list[str], path: str, line: int) -> np.ndarray:
@@ -132,7 +124,7 @@ class ReadSentences(NamedTuple):
     sentences: list[Sentence]
     encoded: EncodedWords
     vectors: list[np.ndarray]
-    known: float
+    known: float = 1.0
 
 
 def readable_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors: str | None) -> ReadSentences:
@@ -143,9 +135,10 @@ def readable_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors:
     encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
     kept = [sentences[index] for index in encoded.kept]
     if vectors is None:
-        found = vectors_of_model(run.model, encoded.encoded.input_ids, encoded.word_of_token)
-    else:
-        found = vectors_of_file(vectors, [sentence.words for sentence in kept])
+        return ReadSentences(
+            kept, encoded, vectors_of_model(run.model, encoded.encoded.input_ids, encoded.word_of_token)
+        )
+    found = vectors_of_file(vectors, [sentence.words for sentence in kept])
     return ReadSentences(kept, encoded, *found)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float64, Int64
 
-from headtypes.analyses.relations.accuracy import OFFSETS, offset_guesses
+from headtypes.analyses.relations.accuracy import OFFSETS, offset_guesses, sentence_of_word
 from headtypes.analyses.relations.guesses import ArcGuesses, counted_words
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json, undamaged
@@ -91,12 +91,12 @@ def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
 def _baselines(sentences: list[Sentence], arcs: ArcGuesses) -> dict[str, np.ndarray]:
     heads = np.array([head for sentence in sentences for head in sentence.heads])
     counted = np.concatenate([counted_words(sentence) for sentence in sentences])
-    sentence = np.repeat(np.arange(len(sentences)), arcs.length)
+    sentence = sentence_of_word(sentences)
 
     def right(guess: np.ndarray) -> np.ndarray:
         return np.bincount(sentence, (guess == heads) & counted, minlength=len(sentences))[None]
 
-    tried = [right(guess) for guess in offset_guesses(sentences, OFFSETS).T]
+    tried = [right(guess) for guess in offset_guesses(sentences).T]
     best = (arcs.guess[counted] == heads[counted, None, None, None]).mean(0).argmax()
     best_head = right(arcs.guess.reshape(len(heads), -1)[:, best])
     return dict(zip(BASELINES, (tried[OFFSETS.index(1)], max(tried, key=np.sum), best_head), strict=True))

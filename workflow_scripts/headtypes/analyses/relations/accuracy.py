@@ -29,22 +29,15 @@ from headtypes.data.kinds.treebank import Sentence
 
 # Labels that are renamed at most. No subtypes: predet and preconj are subtypes of det and cc in UD.
 _RENAMED = {
+    **{label: label for label in ("advcl", "amod", "appos", "ccomp", "cop", "det", "nsubj", "xcomp")},
     "acl": "partmod",
     "acl:relcl": "rcmod",
-    "advcl": "advcl",
-    "amod": "amod",
-    "appos": "appos",
     "aux:pass": "auxpass",
-    "ccomp": "ccomp",
     "compound:prt": "prt",
-    "cop": "cop",
-    "det": "det",
     "nmod:poss": "poss",
-    "nsubj": "nsubj",
     "nsubj:pass": "nsubjpass",
     "nummod": "num",
     "obj": "dobj",
-    "xcomp": "xcomp",
 }
 _NEGATIONS = ("not", "n't", "never")
 _POSSESSIVE_MARKS = ("'s", "s'")
@@ -55,9 +48,9 @@ POSS_OF_MARK = "poss*"
 def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int, int]]:
     """Yield (name, word, head) for each of Stanford's dependency relations in a sentence of Universal Dependencies.
 
-    Words are counted from 1. word: the word whose guess is scored: the dependent or, under the name `poss*`, the
-    possessive mark behind the dependent, if there is one. head: the right guess.
-    tagged: whether the treebank has XPOS, which the relations aux, mark, prep and pobj need.
+    word: the word whose guess is scored, from 1: the dependent or, under the name `poss*`, the possessive mark behind
+        it, if there is one. head: the right guess, from 1. tagged: whether the treebank has XPOS, which the relations
+        aux, mark, prep and pobj need.
     """
     for word, head, label in sentence.arcs():
         if label in _RENAMED:
@@ -79,15 +72,12 @@ def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int,
 
 
 def _prepositional(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
-    """Yield (name, word, head) for Stanford's relations pobj and prep in a sentence; words are counted from 1.
-
-    pobj goes from each object of a preposition to the preposition, prep from the preposition to the word that the
-    object modifies, if the object is an obl or a nmod.
-    """
-    before: dict[int, list[int]] = {}
+    # pobj goes from each object of a preposition to the preposition; prep from the preposition to the word that the
+    # object modifies, if the object is an obl or a nmod.
+    before = defaultdict(list)
     for word, head, label in sentence.arcs():
         if label == "case" and word < head and sentence.xpos[word - 1] != "POS":
-            before.setdefault(head, []).append(word)
+            before[head].append(word)
     for noun, prepositions in sorted(before.items()):
         yield "pobj", noun, prepositions[-1]
         universal, _, subtype = sentence.relations[noun - 1].partition(":")
@@ -121,11 +111,11 @@ class Pairs:
 
 
 def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
-    """Return {relation: its words and their heads} by the labels of the treebank, after three totals over relations.
+    """Return {relation: its words with their syntactic heads}: three totals, then the labels of the treebank, sorted.
 
-    Totals: all words, without punctuation, without punctuation and root. Labels stand as they are (`nsubj:pass`). A
-    universal relation with subtypes has a further entry of all of its labels together (`nsubj:*`). Raises `InputError`
-    if a label has the name of another entry.
+    The totals are all words, words without punctuation, and words without punctuation and root. Labels stand as they
+    are (`nsubj:pass`); those with subtypes have a further entry for all subtypes together (`nsubj:*`).
+    Raises `InputError` if a label has the name of a total, or ends in `:*`.
     """
     labels = sorted({label for sentence in sentences for label in sentence.relations})
     for label in labels:
@@ -144,12 +134,11 @@ def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
             yield from ((name, word, head) for name, counted in counts.items() if counted)
 
     rows = _pairs_by_name(sentences, rows_of)
-    names = [*TOTALS, *sorted([*labels, *(f"{name}:*" for name in divided)])]
-    return {name: rows[name] for name in names if name in rows}
+    return {name: rows[name] for name in sorted(rows, key=lambda name: (name not in TOTALS, name))}
 
 
 def stanford_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
-    """Return {relation: its words and their heads} for Stanford's dependency relations, derived from universal ones."""
+    """Return {relation: its words with their syntactic heads} for Stanford's relations, derived from universal ones."""
     tagged = any(tag for sentence in sentences for tag in sentence.xpos)
     return _pairs_by_name(sentences, lambda sentence: derived(sentence, tagged))
 
@@ -185,41 +174,37 @@ FILE, EVEN, ODD, TEST = "file", "even", "odd", "test"
 OFFSETS = (-3, -2, -1, 1, 2, 3)
 
 
-def measure_offsets(sentences: Sequence[Sentence], test: Sequence[Sentence] | None = None) -> pd.DataFrame:
+def measure_offsets(parts: Mapping[str, Sequence[Sentence]]) -> pd.DataFrame:
     """Return the accuracy, in percent, of fixed offsets (-3 to 3 words, but 0) as guesses at syntactic heads.
 
-    sentences: the treebank's file that is evaluated. test: its test file, or None.
+    parts: {"file": sentences} of the treebank's file that is evaluated and, if there is a test file, {"test":
+        sentences}.
     The columns are part (`file`, its sentences of `even` or `odd` index, or `test`), annotation (`universal` or
     `stanford`), relation, words (their number), offset and accuracy.
     """
     rows = []
-    for read, parts in ((sentences, (FILE, EVEN, ODD)), (test, (TEST,))):
-        if read is None:
-            continue
-        guesses, odd = offset_guesses(read, OFFSETS), sentence_of_word(read) % 2 == 1
-        chosen = {EVEN: ~odd, ODD: odd}
-        pairs = _all_pairs(read)
+    for name, sentences in parts.items():
+        guesses, odd, pairs = offset_guesses(sentences), sentence_of_word(sentences) % 2 == 1, _all_pairs(sentences)
+        halves = {EVEN: ~odd, ODD: odd} if name == FILE else {}
         rows += [
             (part, annotation, relation, len(row.words), offset, accuracy)
-            for part in parts
+            for part, chosen in {name: np.ones_like(odd), **halves}.items()
             for annotation, by_name in pairs.items()
             for relation, whole in by_name.items()
-            if len((row := whole.within(chosen[part]) if part in chosen else whole).words)
+            if len((row := whole.within(chosen)).words)
             for offset, accuracy in zip(OFFSETS, 100 * row.right(guesses).mean(axis=0), strict=True)
         ]
     return pd.DataFrame(rows, columns=["part", "annotation", "relation", "words", "offset", "accuracy"])
 
 
-def offset_guesses(sentences: Sequence[Sentence], offset: int | Sequence[int]) -> np.ndarray:
-    """Return the word at a fixed offset (1: the next) from each word: [word] int64, counted in the sentence from 1.
+def offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
+    """Return the word at each offset of -3 to 3, but 0, from each word: [word, offset] int64.
 
-    The entry is -1, which is never right, if the word at the offset would be outside of the sentence. For several
-    offsets the result is [word, offset].
+    Words are counted in their sentence from 1; -1, which is never right, if the sentence has no word at the offset.
     """
     lengths = np.array([len(sentence.words) for sentence in sentences], dtype=np.int64)
-    places = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths) + 1
-    guesses = np.add.outer(places, offset)
-    last = np.repeat(lengths, lengths).reshape(-1, *[1] * np.ndim(offset))
+    last = np.repeat(lengths, lengths)[:, None]
+    guesses = np.concatenate([np.arange(length) for length in lengths])[:, None] + 1 + np.array(OFFSETS)
     return np.where((guesses >= 1) & (guesses <= last), guesses, -1)
 
 
@@ -245,12 +230,13 @@ class BestHeads:
     chosen: layer, head and direction (0: from dependent to head) of the best head, layer and head of the best one in
         the other direction (-1 for none), and the index of the best offset among -3, -2, -1, 1, 2 and 3.
     right: sums over each sentence's words of the shares accuracy, other_accuracy, offset_accuracy, above_offset and
-        forward_above_backward; NaN without a head. words, visible: words scored, and those with a visible right answer.
+        forward_above_backward; NaN without a head. words: numbers of words scored; visible: of those, how many have a
+        right answer that the head can see.
     to_sep, to_sep_words: sum and number of the best head's shares of attention to [SEP], from the relation's words that
         look (in direction 0 dependents), from other words, from non-nouns, and from words neither nouns nor pronouns.
-        looks: every head's mean share to [SEP] from all words where heads are chosen, NaN if none can see [SEP]. rises:
-        every head's mean share from other words less that from words that look, where heads are scored. leads: every
-        head's accuracy less that of the best offset, in points, where heads are chosen.
+    looks: every head's mean share to [SEP] from all words where heads are chosen, NaN if none can see [SEP].
+    rises: every head's mean share from other words less that from words that look, where heads are scored.
+    leads: every head's accuracy less that of the best offset, in points, where heads are chosen.
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
@@ -273,9 +259,9 @@ class BestHeads:
 class Part:
     """A part of a treebank with the guesses at its syntactic heads, by attention heads (`arcs`) and by fixed offsets.
 
-    pairs: {annotation: {relation: words and syntactic heads}}. sentences: the number of sentences that a model has
-        read. sentence: [word] the index of each word's sentence among these. upos: [word] part of speech. is_odd:
-        [word] if its sentence has an odd index in the treebank. by_offset: [word, offset] guesses by -3 to 3, but 0.
+    pairs: {annotation: {relation: its words with their syntactic heads}}. sentences: the number of sentences that a
+        model has read. sentence: [word] the index of each word's sentence among these. upos: [word] part of speech.
+        is_odd: [word] if its sentence has an odd index in the treebank. by_offset: result of `offset_guesses`.
     Raises `InputError` if the guesses are not of these sentences.
     """
 
@@ -287,14 +273,14 @@ class Part:
         self.sentence, self.sentences = sentence_of_word(kept), len(kept)
         self.upos = np.array([tag for sentence in kept for tag in sentence.upos])
         self.is_odd = (arcs.sentence % 2 == 1)[self.sentence]
-        self.by_offset = offset_guesses(kept, OFFSETS)
+        self.by_offset = offset_guesses(kept)
 
     def groups(self, pairs: Pairs, direction: int) -> np.ndarray:
-        """Return which words are in each of four groups (`GROUPS`), [group, word] bool.
+        """Return which words are in each of four groups, [group, word] bool.
 
         The groups are: words in which the relation's best attention head should act (dependents in direction 0, their
-        syntactic heads in direction 1); all other words; all words that are no nouns; all words that are neither nouns
-        nor pronouns. The last two are empty without UPOS tags.
+        syntactic heads in direction 1); all other words; words that are no nouns; words that are neither nouns nor
+        pronouns. The last two are empty without UPOS tags.
         """
         looking = pairs.words
         if direction:
@@ -356,10 +342,7 @@ def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> Be
 
 
 def _choose(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> None:
-    """Write to `best` the best heads and the best offset at the words of one relation, in a part of a treebank.
-
-    at: indices of the relation and of the fold in `best`. pairs: the relation's words with their heads.
-    """
+    """Write to `best`, at (relation, fold), the best heads and offset at a relation's words, and how far heads lead."""
     accuracy = pairs.right(part.arcs.guess).mean(0)
     seen = part.arcs.can_be(pairs.words, pairs.heads).any(0)
     # What cannot be guessed is not a choice.
@@ -373,10 +356,9 @@ def _choose(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> N
 
 
 def _score(best: BestHeads, at: tuple[int, int], pairs: Pairs, fold: _Fold, all_to_sep: np.ndarray) -> None:
-    """Write to `best` how often chosen heads and offset are right, and how much each group of words looks at [SEP].
+    """Write to `best`, at (relation, fold), how often chosen heads are right, and how much words look at [SEP].
 
-    at: indices of the relation and of the fold in `best`. pairs: the relation's words that are scored.
-    all_to_sep: [2, layer, head] sum and number of the attention to [SEP] of all scored words.
+    all_to_sep: [2, layer, head] sum and number of the shares of attention to [SEP] of all scored words.
     """
     layer, head, direction, *other, offset = best.chosen[at]
     part, row = fold.scored_on, at[0]
@@ -413,10 +395,7 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """Accuracy at dependency relations: of all heads, and of the best head for each relation.
-
-    sums: {scored sentences (`file`, `test` or `halves`): each sentence's sums, over words, of the best heads' accuracy}
-    """
+    """The results of `measure_relations`: two tables, and {scored sentences, such as `test`: sums over sentences}."""
 
     heads: pd.DataFrame
     best: pd.DataFrame
@@ -438,12 +417,12 @@ def measure_relations(
     best: one row for each relation and way of choosing. chosen, scored: the parts on which the head is chosen and
         scored: `file` and `file`, as in the paper; and `file` and `test` or, without a test file, `halves`: each half
         of the sentences, of even or of odd index, is scored with the choice of the other half. If halves choose
-        differently, layer, head, direction and offset are empty. Columns other_...: of the best head in the other
-        direction. offset: by how many words the syntactic head follows the dependent. forward_above_backward: the best
-        head from dependent to head minus the best from head to dependent. to_sep, to_sep_others: the share of attention
-        in the best head to [SEP] from the relation's words that look (dependents or syntactic heads, by direction), and
-        from all other words. {name}_low, {name}_high: intervals over sentences. left_out: a sentence on how many
-        sentences of `file` no head reads, and why.
+        differently, layer, head, direction and offset are empty. other_...: of the best head in the other direction.
+        offset: by how many words the syntactic head follows the dependent. forward_above_backward: accuracy of the best
+        head from dependent to head minus that of the best from head to dependent. to_sep, to_sep_others: the best
+        head's share of attention to [SEP] from the relation's words that look (dependents or syntactic heads, by
+        direction), and from all other words. {name}_low, {name}_high: intervals over sentences. left_out: a sentence on
+        how many sentences of `file` no head reads, and why.
     sums: {scored: each sentence's sums, over its words, of the best heads' accuracy}, `file` first, for the intervals.
     """
     read = {name: Part(parts[name], arcs[name]) for name in arcs}
@@ -521,5 +500,4 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 
 def run_offsets(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    parts = read_parts(inputs.rows, inputs.test)
-    write_csv(outputs.offsets, measure_offsets(*parts.values()))
+    write_csv(outputs.offsets, measure_offsets(read_parts(inputs.rows, inputs.test)))

@@ -13,8 +13,6 @@ from headtypes.core.stage import Plan, Result, given, of_inputs_alone, stage
 from headtypes.data.stage import ROWS, test
 from headtypes.models.stage import RECORD
 
-_DIRECTIONS = {"dependent_to_head": "from dependent to head", "head_to_dependent": "from head to dependent"}
-
 
 def per_head(task: str, path: StrPath, best: StrPath) -> list:
     """Return two columns of the atlas (the page of every head), as `Column`s: each head's best relation, and its lead.
@@ -55,7 +53,7 @@ def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
 
     chosen = chosen_and_scored_on_file(read_best_heads(best)).dropna(subset=["layer", "head"])
     for row in chosen.to_dict("records"):
-        at = f"{row['relation']}, {_DIRECTIONS[row['direction']]}"
+        at = f"{row['relation']}, from {row['direction'].replace('_', ' ')}"
         yield {**row, "at": at, "value": row["accuracy"], "above": row["above_offset"]}
 
 

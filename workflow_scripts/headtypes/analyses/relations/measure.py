@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Bool, Int
 from torch import Tensor
 
 from headtypes.analyses.relations.guesses import ArcGuesses, read_parts
@@ -37,7 +38,7 @@ class Guesses(WordReducer):
         # The largest weight yet of the running maximum over rows.
         self._best = [torch.full((heads, n), -torch.inf, device=batch.device) for n in words]
         self._layer = [0] * len(words)
-        self._visible = [torch.full((2, layers, n, 2), -1, device=batch.device) for n in words]
+        self._seen = [torch.zeros(layers, n, n, dtype=torch.bool, device=batch.device) for n in words]
         self._to_sep = [torch.zeros(layers, heads, n, device=batch.device) for n in words]
 
     def add_words(self, rows: WordRows) -> None:
@@ -63,7 +64,7 @@ class Guesses(WordReducer):
         best = self._best[rows.sample]
         by_column[:] = torch.where(value > best, row + first, by_column)
         best[:] = torch.maximum(value, best)
-        self._note_visible(rows, hidden, first)
+        self._seen[rows.sample][rows.layer, own - 1] = ~hidden
         to_sep = rows.attention[:, skipped:stop, -1]
         if rows.mask is not None:
             hides_sep = ~rows.mask[skipped:stop, -1]
@@ -72,23 +73,19 @@ class Guesses(WordReducer):
         self._to_sep[rows.sample][rows.layer, :, own - 1] = to_sep.masked_fill(hides_sep, torch.nan)
 
     def of_batch(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        for guess, visible, to_sep in zip(self._guess, self._visible, self._to_sep, strict=True):
-            guess, visible = guess.permute(3, 1, 2, 0).to(torch.int16), visible.permute(2, 1, 0, 3).to(torch.int16)
-            to_sep = to_sep.permute(2, 0, 1).to(torch.float16)
-            yield guess.cpu().numpy(), visible.cpu().numpy(), to_sep.cpu().numpy()
+        for guess, seen, to_sep in zip(self._guess, self._seen, self._to_sep, strict=True):
+            visible = torch.stack([_ends(seen), _ends(seen.transpose(1, 2))], 2).transpose(0, 1)
+            guess, to_sep = guess.permute(3, 1, 2, 0), to_sep.permute(2, 0, 1)
+            yield tuple(
+                values.to(kind).cpu().numpy()
+                for values, kind in ((guess, torch.int16), (visible, torch.int16), (to_sep, torch.float16))
+            )
 
-    def _note_visible(self, rows: WordRows, hidden: Tensor, first: int) -> None:
-        row_ends, column_ends = self._visible[rows.sample][:, rows.layer]
-        shown = ~hidden
-        some = shown.any(1)
-        ends = torch.stack([shown.int().argmax(1) + 1, shown.shape[1] - shown.flip(1).int().argmax(1)], -1)
-        row_ends[first - 1 : first - 1 + len(shown)] = torch.where(some[:, None], ends, -1)
-        some = shown.any(0)
-        ends = torch.stack([shown.int().argmax(0) + first, first + len(shown) - 1 - shown.flip(0).int().argmax(0)], -1)
-        # The first row of a column stays, and the last one moves on.
-        began = column_ends[:, 0] > 0
-        column_ends[:, 0] = torch.where(some & ~began, ends[:, 0], column_ends[:, 0])
-        column_ends[:, 1] = torch.where(some, ends[:, 1], column_ends[:, 1])
+
+def _ends(seen: Bool[Tensor, "layer word other"]) -> Int[Tensor, "layer word 2"]:
+    # The first and the last word, from 1, that is seen; -1 for none.
+    first, last = seen.int().argmax(-1) + 1, seen.shape[-1] - seen.flip(-1).int().argmax(-1)
+    return torch.stack([first, last], -1).where(seen.any(-1, keepdim=True), -1)
 
 
 def extract_arcs(parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, **settings) -> dict[str, ArcGuesses]:
