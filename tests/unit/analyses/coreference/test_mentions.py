@@ -129,21 +129,16 @@ def test_the_heads_types_and_features_of_twelve_mentions():
         *("pronoun", "proper", "nominal", "nominal", "pronoun", "nominal"),
         *("nominal", "pronoun", "nominal", "pronoun", "proper", "nominal"),
     ]
+    features = [mention.features for mention in found]
     # The king and his sons are several, the king among them is one.
-    assert [mention.features for mention in found] == [
-        WordFeatures(None, None, 2),
-        WordFeatures("singular", None, 3),
-        WordFeatures("plural", "male", 3),
-        WordFeatures("singular", "male", 3),
-        WordFeatures("singular", "male", 3),
-        WordFeatures("plural", None, 3),
-        WordFeatures("singular", "male", 3),
-        WordFeatures("singular", "female", 3),
-        WordFeatures("plural", None, 3),
-        WordFeatures("plural", None, 3),
-        WordFeatures("singular", None, 3),
-        WordFeatures("plural", None, 3),
+    assert [number for number, *_ in features] == [
+        *(None, "singular", "plural", "singular", "singular", "plural"),
+        *("singular", "singular", "plural", "plural", "singular", "plural"),
     ]
+    assert [gender for _, gender, _ in features] == [
+        *(None, None, "male", "male", "male", None, "male", "female", None, None, None, None)
+    ]
+    assert [person for *_, person in features] == [2] + [3] * 11
 
 
 # Start of a coreferent mention: head words of its antecedents and of its candidates; what each baseline chooses, by
@@ -211,15 +206,8 @@ def test_a_mention_whose_head_word_has_no_subword_is_left_out():
 def test_the_nearest_other_mention_may_follow():
     mentions = references(DOCUMENT, WHOLE)
     chosen = {anaphor.mention.start: nearest_other(anaphor, mentions) for anaphor in anaphors(mentions)}
-    assert {start: (mention.start, mention.end) for start, mention in chosen.items()} == {
-        3: (0, 0),
-        10: (10, 11),
-        13: (16, 16),
-        16: (13, 14),
-        20: (17, 18),
-        22: (20, 20),
-        25: (22, 23),
-    }
+    expected = {3: (0, 0), 10: (10, 11), 13: (16, 16), 16: (13, 14), 20: (17, 18), 22: (20, 20), 25: (22, 23)}
+    assert {start: (mention.start, mention.end) for start, mention in chosen.items()} == expected
 
 
 TREE = annotated(
@@ -245,22 +233,15 @@ def test_with_a_parse_the_head_follows_from_it():
 
 @pytest.mark.parametrize(
     ("words", "head"),
-    {
-        "the mother of two": "mother",
-        "of": "of",
-        "That man": "man",
-        "a man , who ran": "man",
-        "the house": "house",
-        "It": "It",
-        "towns -- large": "towns",
-        "of the people": "people",
-        "the day Which came": "day",
-    }.items(),
+    [
+        *(("the mother of two", "mother"), ("of", "of"), ("That man", "man"), ("a man , who ran", "man")),
+        *(("the house", "house"), ("It", "It"), ("towns -- large", "towns"), ("of the people", "people")),
+        ("the day Which came", "day"),
+    ],
 )
 def test_with_neither_the_head_stands_before_what_follows_a_noun(words, head):
     bare = annotated(*(f"{word} _ _ 0 root" for word in words.split()), heads=None, relations=None)
-    last = len(bare.words) - 1
-    assert bare.words[head_word_of(bare, 0, last)] == head
+    assert bare.words[head_word_of(bare, 0, len(bare.words) - 1)] == head
 
 
 @pytest.mark.parametrize(

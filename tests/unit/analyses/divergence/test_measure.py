@@ -74,10 +74,7 @@ def test_many_heads_and_long_samples_equal_the_definition(causal, monkeypatch):
     monkeypatch.setattr("headtypes.analyses.divergence.measure._NUMBERS", 1000)
     lengths = [150, 71]
     layers = [layer_of(lengths, heads=5, causal=causal, seed=seed) for seed in range(3)]
-    maps = [
-        np.concatenate([attention_of(layer, sample, length) for layer in layers])
-        for sample, length in enumerate(lengths)
-    ]
+    maps = [np.concatenate([attention_of(layer, *sample) for layer in layers]) for sample in enumerate(lengths)]
     found = compare_heads(layers, lengths, EntropySums())
     np.testing.assert_allclose(found, expected_divergence(maps, SMOOTHING), rtol=1e-5)
 
@@ -90,11 +87,8 @@ def planted(maps: np.ndarray) -> Layer:
 
 def test_heads_that_are_the_same_are_at_distance_0_and_heads_that_share_no_token_at_ln_2_a_row(unsmoothed):
     length = 40
-    one = np.zeros((length, length))
-    one[:, 3] = 1
-    half = np.zeros((length, length))
-    half[:, [5, 6]] = 0.5
-    broad = np.full((length, length), 1 / length)
+    one, half, broad = np.zeros((3, length, length))
+    one[:, 3], half[:, [5, 6]], broad[:] = 1, 0.5, 1 / length
     layers = [planted(np.stack([one, half, broad])), planted(np.stack([broad, half, one]))]
     found = compare_heads(layers, [length], EntropySums()) / length
     for a, b in ((0, 5), (1, 4), (2, 3)):

@@ -4,6 +4,7 @@ import copy
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -168,11 +169,11 @@ def means_of_window(model, tokenizer, windows, window, loss) -> np.ndarray:
 @pytest.mark.parametrize("max_seq_length", [22, 40])
 def test_gradients_of_answers_are_means_over_the_windows_of_a_question(max_seq_length, tmp_path):
     model, tokenizer = tiny_bert()
+    river = "The old cat, the young dog. It sat by the river, and ran."
+    house = "A dog was in the house. The dog saw the river, the cat. It ran."
     rows = [
-        question_of(
-            "0", "who sat by the river?", "The old cat, the young dog. It sat by the river, and ran.", ("cat",)
-        ),
-        question_of("1", "where?", "A dog was in the house. The dog saw the river, the cat. It ran.", ("the house",)),
+        question_of("0", "who sat by the river?", river, ("cat",)),
+        question_of("1", "where?", house, ("the house",)),
         question_of("2", "who ran under the old house, by it?", "It was the cat", ("It",)),
     ]
     windows = build_windows(rows, tokenizer, max_seq_length=max_seq_length, doc_stride=3, max_query_length=10)
@@ -183,9 +184,8 @@ def test_gradients_of_answers_are_means_over_the_windows_of_a_question(max_seq_l
             logits = output.start_logits[0], output.end_logits[0]
             return -(logits[0].log_softmax(-1)[start] + logits[1].log_softmax(-1)[end]) / 2
 
-        of_question.setdefault(windows.question[window], []).append(
-            means_of_window(model, tokenizer, windows, window, loss)
-        )
+        means = means_of_window(model, tokenizer, windows, window, loss)
+        of_question.setdefault(windows.question[window], []).append(means)
     assert max(map(len, of_question.values())) > 1 or max_seq_length == 40
     expected = mean_where_there_are([mean_where_there_are(of_windows) for of_windows in of_question.values()])
     record = recorded(model, tokenizer, tmp_path)
@@ -303,11 +303,9 @@ def test_weights_without_a_head_give_no_values_and_say_why(tmp_path):
 def test_a_file_holds_what_was_measured(tmp_path):
     values = np.random.default_rng(0).random((2, 3, 5))
     values[..., 0] = np.nan
-    for gradients in (
-        Gradients(values, "next_token", 7),
-        Gradients(np.full((2, 3, 5), np.nan), None, 0, "has no head, or so; it says"),
-    ):
+    nothing = Gradients(np.full((2, 3, 5), np.nan), None, 0, "has no head, or so; it says")
+    for gradients in (Gradients(values, "next_token", 7), nothing):
         write_csv(tmp_path / "gradients.csv", gradients.table().sample(frac=1, random_state=0))
         found = read_gradients(tmp_path / "gradients.csv")
         np.testing.assert_allclose(found.values, gradients.values, rtol=1e-8)
-        assert (found.loss, found.samples, found.reason) == (gradients.loss, gradients.samples, gradients.reason)
+        assert replace(found, values=None) == replace(gradients, values=None)

@@ -86,9 +86,10 @@ class Reference(Span):
 
 
 def references(document: AnnotatedDocument, part: range, unread: Container[int] = ()) -> list[Reference]:
-    """Return the mentions that lie wholly inside of a part of a document, as the baselines see them.
+    """Return the mentions that lie wholly inside of a part of a document, with their words, types and features.
 
-    unread: words of the document without a token; mentions with such a head word are left out.
+    part: words of the document. unread: words of the document without a token; mentions with such a head word are left
+        out.
     """
     found = []
     for span in spans_of(document, part, unread):
@@ -145,7 +146,7 @@ SIEVES: tuple[Callable[[Reference, Reference], bool], ...] = (
 
 
 def nearest_other(anaphor: Anaphor, mentions: Sequence[Reference]) -> Reference | None:
-    """Return the other mention with the nearest head word, before or behind the mention; None if there is no other.
+    """Return the mention whose head word is nearest to the anaphor's, before or behind it; None if there is no other.
 
     mentions: all mentions of the part of the document. If two mentions are equally near, the earlier one is returned.
     """
@@ -197,11 +198,7 @@ class MentionSums:
 
 
 class _Row(NamedTuple):
-    """A row of the table of `measure_coreference`, before means are taken.
-
-    head: (layer, head), NA for baselines. scores: [mention], NaN for mentions that the row is not about.
-    """
-
+    # head: (layer, head), NA for baselines; scores: [mention], NaN for mentions that the row is not about.
     system: str
     candidates: str
     type: str
@@ -287,7 +284,8 @@ def guessed_mentions(
 ) -> tuple[list[Anaphor], np.ndarray]:
     """Return (mentions, documents): the mentions at whose antecedents heads have guessed, in the order of the guesses.
 
-    documents: [mention] int, the index of each mention's document. Raises `InputError` if they lack these mentions.
+    documents: [mention] int, the index of each mention's document. Raises `InputError` if the mentions of the given
+        documents are not those of the guesses.
     """
     coreferent = [
         anaphor
@@ -325,11 +323,7 @@ def _head_rows(right: np.ndarray, by_type: dict[str, np.ndarray], is_odd: np.nda
 
 
 def _best(right: np.ndarray, heads: list[tuple], folds, names: tuple) -> _Row:
-    """Return the row of the best head, which is chosen on some mentions and scored on other mentions.
-
-    right: [mention, head] whether a guess is right. heads: (layer, head) of each. folds: pairs (choosing, scored) of
-        [mention] bool; scores are NaN without mentions to choose by. names: system, candidates, type and chosen.
-    """
+    # folds: (choosing, scored), [mention] bool each; scores are NaN without mentions to choose by.
     scores, best = np.full(len(right), np.nan), []
     for choosing, scored in folds:
         if choosing.any() and scored.any():

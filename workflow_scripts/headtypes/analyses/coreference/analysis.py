@@ -36,10 +36,10 @@ def _head_rows(path: StrPath, candidates: str) -> Any:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """Yield a dictionary for the best head on each type of mention and set of candidates, from a table of accuracies.
+    """Yield for each type of mention and set of candidates a dictionary on the best head, from a table of accuracies.
 
-    Keys are the table's columns, such as layer and head (from 0), and at (type of mention and candidates, in words),
-    value (accuracy in percent) and above (None).
+    The keys are the table's columns, such as layer and head (from 0), and at (type of mention and candidates, in
+    words), value (accuracy in percent) and above (None).
     """
     from headtypes.analyses.coreference.accuracy import read_coreference
 

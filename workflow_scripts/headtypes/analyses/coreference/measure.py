@@ -22,12 +22,13 @@ class AntecedentReducer(WordReducer):
 
     A guess is the word that the mention's head word looks at most: argmax over j of W[head word, j], the first on a
     tie. W is the attention between words. The candidates j are three sets: all other words; the words before the head
-    word; and, as for baselines, head words of the mentions that end before this mention starts.
+    word; and head words of the mentions that end before this mention starts.
 
     The result has an array for each part, [mention, layer, head, candidates] int16: words counted from 0; -1 if the
     model lets no candidate be seen.
 
-    word_of_token: for each part the index of each token's word. anaphors_of: for each part the mentions to guess at.
+    word_of_token: for each part the index of each token's word, -1 for special tokens. anaphors_of: for each part the
+    mentions whose antecedents are guessed.
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]], anaphors_of: Sequence[Sequence[Anaphor]]):

@@ -215,7 +215,8 @@ class AntecedentGuesses:
 
     Documents, parts and words are indices from 0. start, stop: a part's words, from `start` to before `stop`. unread:
     document and index of each word that has no token. mention: the mention's first and last word in its part.
-    guess: a word of the part, -1 for none; last axis: of all other words, of the words before, of earlier head words.
+    guess: a word of the part, -1 for none; last axis: the guess among all other words of the part, among the words
+        before the mention's head word, and among the head words of earlier mentions.
     """
 
     document: Int32[np.ndarray, " part"]

@@ -41,8 +41,8 @@ def draw_sequences(
     sequences: how many `x` are drawn. length: the tokens of each `x`, at least 4. No token is special or added.
     seed: with the vocabulary, the seed alone determines the tokens; more sequences begin with the same sequences.
     max_length: tokens of the model's longest input. model: its name, for messages.
-    No token of `y` stands at its own place of `x` or at the place before. Therefore neither the token at the same place
-    of `x` nor the next token is the token itself. Raises `InputError` if the vocabulary or `max_length` is too small.
+    For tokens of `y`, another token stands `length` and `length` - 1 tokens before, where their earlier occurrence and
+    the token behind it stand in `x x`. Raises `InputError` if the vocabulary or `max_length` is too small.
     """
     others = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
     ordinary = np.array(sorted(set(tokenizer.get_vocab().values()) - others))
@@ -122,7 +122,11 @@ class Targets(PerSample):
 
 
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
-    """Return a row for each detector, sequence, layer and head: these, score, and null (as in `measure_detectors`)."""
+    """Return a table with a row for each detector, sequence, layer and head, whose columns are these, score and null.
+
+    score: mean share of attention to the tokens that the detector looks for. null: for induction and duplicate the same
+    share if the tokens come again shuffled; for first, previous and next the largest mean share at another place.
+    """
     (scores,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     score, null = (np.stack([pair[side] for pair in scores.values()]) for side in (0, 1))
     indices = [range(size) for size in score.shape[1:]]
@@ -133,12 +137,9 @@ def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens
 def measure_detectors(
     record: ModelRecord, *, sequences: int, length: int, seed: int, precision: str, batch_tokens: int
 ) -> pd.DataFrame:
-    """Return how much a model's heads attend to the tokens that each detector looks for, on random tokens.
+    """Return the table of `read_detectors`, on random sequences that are drawn by the seed from a model's vocabulary.
 
-    sequences: how many random sequences are drawn. length: tokens of each, at least 4. seed: of the draw.
-    Returns a row for each detector, sequence, layer and head (columns of these names, numbers from 0), with score, the
-    mean share of attention to the detector's tokens, and null: for induction and duplicate the same share if the tokens
-    come again shuffled, not in order; for first, previous and next the largest mean share at another place.
+    sequences: how many random sequences are drawn. length: tokens of each half of a sequence, at least 4.
     Raises `InputError` if sequences of this length cannot be drawn, and if attention is not finite.
     """
     run = ModelOnTask(record, task="random tokens", precision=precision, batch_tokens=batch_tokens)

@@ -1,6 +1,5 @@
 """Tests of which heads are of a kind: they attend more to a detector's tokens than under its null."""
 
-import numpy as np
 import pandas as pd
 
 from headtypes.core.statistics import ALPHA, holm, mean_intervals, sign_tests
@@ -50,10 +49,9 @@ def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
         "corrected_p": corrected,
         "detected": corrected < ALPHA,
     }
-    table = pd.DataFrame(columns, score.index).reset_index()
+    table = pd.DataFrame(columns, score.index).reset_index().astype(COLUMNS)
     known = list(dict.fromkeys([*DETECTORS, *table["detector"]]))
-    order = table["detector"].map(known.index).to_numpy()
-    return table.iloc[np.argsort(order, kind="stable")].astype(COLUMNS)[list(COLUMNS)]
+    return table.sort_values("detector", key=lambda names: names.map(known.index), kind="stable")
 
 
 read_detector_table = table_reader("holds no heads by detector", COLUMNS)

@@ -35,9 +35,10 @@ _UNIT = 2.0**-30
 
 
 class KeptLayers:
-    """A hook that keeps the queries and keys of all layers of a batch in `layers`, and for norms a length by token.
+    """A hook that keeps the queries and keys of all layers of a batch, in `layers`.
 
-    lengths: a function that returns the length of what a token hands over through a head, kept in place of values.
+    lengths: a function that returns the length of what each token hands over through each head, which is then kept in
+        place of values; None if norms are not read.
     """
 
     def __init__(self, lengths: KeyLengths | None = None):
@@ -106,7 +107,7 @@ def compare_heads(
 
 
 def _smoothed(layer: Layer, rows: slice, norms: bool, with_none: bool) -> Float[Tensor, "head row key"]:
-    """Return attention (or shares of norms) with 0.001 spread over visible keys; with_none: a key for no token."""
+    # with_none: a last key for the share of no token, in all layers if any has one.
     attention = layer.attention(rows).float()
     if norms:
         lengths = layer.value[..., 0]
@@ -121,11 +122,9 @@ def _smoothed(layer: Layer, rows: slice, norms: bool, with_none: bool) -> Float[
 
 
 def _add_pairs(total: Tensor, rows: Float[Tensor, "head row key"], entropy_sums: EntropySums) -> None:
-    """Add the divergences of some rows to `total`, [head, head]; entries (a, b) with b before a are left out or wrong.
-
-    The divergence of p and q is (sum of p ln 2kp + sum of q ln 2kq - sum of (p + q) ln k(p + q)) / 2 for any k. With
-    half the number of keys as k, the logarithms are near zero, where float32 rounds less.
-    """
+    # The divergence of p and q is (sum of p ln 2kp + sum of q ln 2kq - sum of (p + q) ln k(p + q)) / 2 for any k. With
+    # half the number of keys as k, the logarithms are near zero, where float32 rounds less. Entries below the diagonal
+    # of `total` are left out or wrong.
     half = rows.shape[-1] / 2
     rows = rows * half
     own = entropy_sums(2 * rows).sum(-1, dtype=torch.float64) / 2

@@ -22,8 +22,8 @@ def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, d
     """Return (table, summary): places of the heads in two dimensions whose distances are near the heads' divergences.
 
     seed: 0 to 2**32 - 1. table: layer, head (both from 0), x and y, in the unit of the divergences, up to rotation and
-    reflection. summary: rows (number of rows of attention), stress and correlation (`goodness_of_fit`), and layers
-    (`layer_test`).
+    reflection. summary: rows (number of rows of attention), stress and correlation (how well the places fit), and
+    layers (whether heads of one layer are more alike, as a dictionary of `layer_test`).
     """
     distances = divergence.of_a_row
     with one_thread():
@@ -83,23 +83,17 @@ def layer_test(
         same = label[pairs[0]] == label[pairs[1]]
         return float(of_pairs[same].mean()), float(of_pairs[~same].mean())
 
+    names = "within", "between", "difference", "low", "high", "p"
     same = layer[pairs[0]] == layer[pairs[1]]
     if same.all() or not same.any():
-        return dict.fromkeys(("within", "between", "difference", "low", "high", "p")) | {"permutations": permutations}
+        return {**dict.fromkeys(names), "permutations": permutations}
     within, between = means(layer)
     rng = np.random.default_rng(seed)
     drawn = np.array([np.subtract(*means(rng.permutation(layer))) for _ in range(permutations)])
     low, high = within - between - np.quantile(drawn, [0.975, 0.025])
-    as_low = int(np.count_nonzero(drawn <= within - between))
-    return {
-        "within": within,
-        "between": between,
-        "difference": within - between,
-        "low": float(low),
-        "high": float(high),
-        "p": (1 + as_low) / (1 + permutations),
-        "permutations": permutations,
-    }
+    p = (1 + np.count_nonzero(drawn <= within - between)) / (1 + permutations)
+    found = map(float, (within, between, within - between, low, high, p))
+    return {**dict(zip(names, found, strict=True)), "permutations": permutations}
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -38,7 +38,7 @@ read_projection = table_reader("holds no places of heads", PROJECTION_COLUMNS)
 
 
 def read_projection_fit(path: StrPath) -> dict:
-    """Return a JSON file's fit of heads in two dimensions: rows, stress, correlation, and layers (`layer_test`)."""
+    """Return the summary of `project_heads` from a JSON file, with the keys rows, stress, correlation and layers."""
     with undamaged(path, "does not say how well a projection fits"):
         fit = read_json(path)
         if not {"stress", "correlation", "layers"} <= fit.keys():

@@ -183,7 +183,7 @@ def measure_answer_gradients(
 
 
 def _measured(run: ModelOnTask, loss_of: Callable[[], Loss | str]) -> Gradients:
-    """Return the gradients of the loss that `loss_of` returns, or NaN and a reason if `loss_of` returns the reason."""
+    # In place of a loss, `loss_of` can return the reason why there is none.
     try:
         run.model  # noqa: B018
         loss = loss_of()
@@ -267,7 +267,6 @@ class AttentionGradients:
         return means
 
     def add(self, number: int, group: Group, gradient: Float[Tensor, "sample head row key"]) -> None:
-        """Add |dLoss / dA| of some query rows of a group of samples to the sums; number: index of the layer."""
         by_key = gradient.abs().sum(2, dtype=torch.promote_types(gradient.dtype, torch.float32))
         members = self._members[group.samples.start].to(by_key.dtype)
         self._sums[group.samples, number] += by_key @ members

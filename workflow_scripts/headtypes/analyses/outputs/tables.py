@@ -32,12 +32,13 @@ def relative(outputs: Outputs) -> Float[np.ndarray, "sample layer head"]:
 def heads_table(outputs: Outputs) -> pd.DataFrame:
     """Return one row for each head on what it writes into the residual stream, means over samples; NaN if unmeasured.
 
-    The columns are layer and head (from 0), the columns of `Outputs.written` without `length`, and
-      low, high: ends of the interval of `written` over samples.
+    The columns are layer and head (from 0) and
+      written, written_...: the length of what the head adds to a token, divided by that of the stream there: of all
+        tokens, of kinds of tokens and of quarters of a sample. low, high: the interval of `written` over samples.
       relative: the length that the head writes divided by the mean of its layer's heads.
-      off: percent of samples on which `relative` is below a quarter (`OFF`).
-      off_no_sink: percent of samples on which the head is off, and the first token gets at most half of the head's
-        attention (`SINK`).
+      off: percent of samples on which `relative` is below a quarter.
+      off_no_sink: percent of samples on which the head is off, and the first token gets at most half of its attention.
+      first, to_largest: shares of attention to the first token, and to that with the stream's largest number.
     """
     shape = outputs.written.shape[1:3]
     if outputs.reason is not None:

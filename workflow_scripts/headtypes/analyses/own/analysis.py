@@ -22,7 +22,7 @@ BASE = "HeadAnalysis"
 
 
 def class_in(file: StrPath) -> str:
-    """Return the name of the one class in a Python file that derives from `HeadAnalysis`; `InputError` if not one."""
+    """Return the name of a Python file's one class that derives from `HeadAnalysis`; `InputError` for none or more."""
     try:
         tree = ast.parse(Path(file).read_bytes())
     except (OSError, SyntaxError, ValueError) as error:

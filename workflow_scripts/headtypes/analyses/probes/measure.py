@@ -71,9 +71,8 @@ def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> tuple[list
 
     sentences: lists of words. vectors: for each sentence [word, channel] float32, zeros for an unknown word. known: the
         share of words that have a vector, repeated words counted each time.
-    Raises `InputError` that names the file, and the line if its numbers are more or fewer than on the first line, not
-    finite, or other ones than on an earlier line of the same word; also for a header as word2vec and fastText write it,
-    and if the file has none of the words.
+    Raises `InputError` that names the file, and the line if its numbers are damaged or contradict an earlier line, or
+    if it is a header as word2vec and fastText write it; also if the file has none of the words.
     """
     lower = [[word.lower() for word in words] for words in sentences]
     vectors = _read_vectors(path, {word for words in lower for word in words})
@@ -93,8 +92,8 @@ def vectors_of_model(
 ) -> list[np.ndarray]:
     """Return for each sentence the mean input embedding of each word's subwords, [word, channel] float32.
 
-    Position embeddings are not added. input_ids, word_of_token: for each sentence its tokens, and the word of each
-    token, -1 for special tokens.
+    Position embeddings are not added. input_ids, word_of_token: for each sentence its tokens, and the index
+    of each token's word, -1 for special tokens.
     """
     module = model.get_input_embeddings()
     with weights_on_device(module):
@@ -149,6 +148,7 @@ def maps_in_both_directions(
 
     An item is [2 * layer * head, index, index] float32, first W of all heads, then the transposes. Index 0 is the
     special token before the words, i + 1 word i, and the last index the special token behind the words.
+    batch_tokens, what, bar: arguments of `read_attention`.
     """
     heads = math.prod(layers_and_heads(model))
     sizes = np.array([4 * heads * (max(words) + 3) ** 2 for words in encoded.word_of_token])
@@ -332,9 +332,8 @@ class AttentionAndWords(Attention):
     v_i and v_j are the vectors of candidate i and word j. Both are zeros if the candidate has no vector: the root under
     `first`, the last candidate under `released`. Since W (v_i, v_j) = W_1 v_i + W_2 v_j, the score is two products with
     the maps, and no pair's vectors are joined.
-
-    channels: the length of a word vector. root: `first`, candidate i has the vector of word i; or `released`, the
-        vector of word i + 1, as in the paper's code.
+    maps: twice the number of heads. channels: the length of a word vector. generators: one for each random start.
+    root: `first`, candidate i has the vector of word i, or `released`, that of word i + 1, as in the paper's code.
     """
 
     def __init__(
@@ -360,8 +359,8 @@ class AttentionAndWords(Attention):
 class DistanceAndWords(nn.Module):
     """A probe without attention: a score from tanh units over two words' vectors and eight features of their distance.
 
-    channels: the length of a word vector. root: `first`, candidate i has the vector of word i; or `released`, the
-        vector of word i + 1, as in the paper's code.
+    channels: the length of a word vector. generators: one for each random start. root: `first`, candidate i has the
+        vector of word i; or `released`, the vector of word i + 1, as in the paper's code.
     """
 
     def __init__(self, channels: int, generators: Sequence[torch.Generator], root: str):
@@ -430,7 +429,7 @@ class Trainer:
         return scores.argmax(1)
 
     def scores(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
-        """Return the score of each candidate for the head of each word, for each random start; candidate 0 is the root.
+        """Return the score of each candidate for each word's syntactic head; candidate 0 is the root, i is word i.
 
         A word as its own head has minus infinity, unless `root` is `released`.
         """
@@ -446,13 +445,9 @@ def generators_of(seed: int, probe: str, starts: int) -> list[torch.Generator]:
 
 
 def _pair_parts(vectors: Tensor, weights: Tensor, root: str) -> tuple[Tensor, Tensor, Tensor]:
-    """Return (candidate part, dependent part, has vector): a linear layer on pairs of words, for each random start.
-
-    The layer's output for a pair is the sum of the candidate part, [start, candidate, output], and the dependent part,
-    [start, word, output]. The caller must leave out the dependent part where has vector, [candidate] 1 or 0, is 0.
-    vectors: [word, channel]. weights: [start, 2 * channel, output]. root: `first`, candidate i has the vector of word
-        i; or `released`, of word i + 1.
-    """
+    # A linear layer on pairs of words is a sum: [start, candidate, output] of candidates, which are counted from the
+    # root, and [start, word, output] of dependents. The third result is 0 for the candidate without a vector, whose
+    # pairs are left out.
     candidate_part = vectors @ weights[:, : vectors.shape[1]]
     dependent_part = vectors @ weights[:, vectors.shape[1] :]
     released, is_pair = root == "released", torch.ones(len(vectors) + 1)

@@ -259,24 +259,31 @@ class BestHeads:
 class Part:
     """A part of a treebank with the guesses at its syntactic heads, by attention heads (`arcs`) and by fixed offsets.
 
-    pairs: {annotation: {relation: its words with their syntactic heads}}. sentences: the number of sentences that a
-        model has read. sentence: [word] the index of each word's sentence among these. upos: [word] part of speech.
-        is_odd: [word] if its sentence has an odd index in the treebank. by_offset: result of `offset_guesses`.
+    parity: 0 or 1 if only words of sentences with an even or odd index in the treebank are counted; None for all words.
+    counted: [word] if the word is counted. pairs: {annotation: {relation: its counted words with their syntactic
+        heads}}. sentences: the number of sentences that a model has read. sentence: [word] the index of each word's
+        sentence among these. upos: [word] part of speech. by_offset: result of `offset_guesses`.
     Raises `InputError` if the guesses are not of these sentences.
     """
 
-    def __init__(self, sentences: Sequence[Sentence], arcs: ArcGuesses):
+    def __init__(self, sentences: Sequence[Sentence], arcs: ArcGuesses, parity: int | None = None):
         kept = [sentences[index] for index in arcs.sentence]
         if [len(sentence.words) for sentence in kept] != arcs.length.tolist():
             raise InputError("The guesses at syntactic heads are not of these sentences; delete them and run again.")
-        self.arcs, self.pairs = arcs, _all_pairs(kept)
-        self.sentence, self.sentences = sentence_of_word(kept), len(kept)
+        self.arcs, self.sentence, self.sentences = arcs, sentence_of_word(kept), len(kept)
         self.upos = np.array([tag for sentence in kept for tag in sentence.upos])
-        self.is_odd = (arcs.sentence % 2 == 1)[self.sentence]
         self.by_offset = offset_guesses(kept)
+        self.counted = (arcs.sentence % 2 == parity)[self.sentence] | (parity is None)
+        self.pairs = {
+            annotation: {relation: pairs.within(self.counted) for relation, pairs in by_name.items()}
+            for annotation, by_name in _all_pairs(kept).items()
+        }
+
+    def of(self, annotation: str, relation: str) -> Pairs:
+        return self.pairs[annotation].get(relation, NO_PAIRS)
 
     def groups(self, pairs: Pairs, direction: int) -> np.ndarray:
-        """Return which words are in each of four groups, [group, word] bool.
+        """Return which counted words are in each of four groups, [group, word] bool.
 
         The groups are: words in which the relation's best attention head should act (dependents in direction 0, their
         syntactic heads in direction 1); all other words; words that are no nouns; words that are neither nouns nor
@@ -288,7 +295,7 @@ class Part:
             looking = (first + pairs.heads - 1)[pairs.heads > 0]
         called = np.isin(np.arange(len(self.sentence)), looking)
         no_noun = ~np.isin(self.upos, _NOUNS) & (self.upos != "").any()
-        return np.stack([called, ~called, no_noun, no_noun & (self.upos != _PRONOUN)])
+        return np.stack([called, ~called, no_noun, no_noun & (self.upos != _PRONOUN)]) & self.counted
 
     def to_sep(self, words: np.ndarray) -> np.ndarray:
         """Return sum and number of the shares of attention that the words, [word] bool, give [SEP]: [2, layer, head].
@@ -299,24 +306,13 @@ class Part:
         return np.stack([np.nansum(shares, axis=0, dtype=float), (~np.isnan(shares)).sum(axis=0)])
 
 
-class _Fold(NamedTuple):
-    """A choice of heads on some words of a part (`choosing`, [word] bool) and their scores on others (`scoring`)."""
+def _best_heads(folds: Sequence[tuple[Part, Part]], listed: Sequence[tuple[str, str]]) -> BestHeads:
+    """Return the best head of each (annotation, relation) that has words to choose by and to score in every fold.
 
-    chosen_on: Part
-    choosing: np.ndarray
-    scored_on: Part
-    scoring: np.ndarray
-
-    def pairs(self, annotation: str, relation: str) -> tuple[Pairs, Pairs]:
-        choosing = self.chosen_on.pairs[annotation][relation].within(self.choosing)
-        return choosing, self.scored_on.pairs[annotation].get(relation, NO_PAIRS).within(self.scoring)
-
-
-def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> BestHeads:
-    """Return the best head of each (annotation, relation) that has words to choose by and to score in every fold."""
-    pairs = {name: [fold.pairs(*name) for fold in folds] for name in listed}
-    names = [name for name, by_fold in pairs.items() if all(len(some.words) for both in by_fold for some in both)]
-    sentences, (_, *heads, _) = folds[0].scored_on.sentences, folds[0].chosen_on.arcs.guess.shape
+    folds: pairs of the part on which heads are chosen and the part on which they are scored.
+    """
+    names = [name for name in listed if all(len(part.of(*name).words) for fold in folds for part in fold)]
+    sentences, (_, *heads, _) = folds[0][1].sentences, folds[0][0].arcs.guess.shape
     best = BestHeads(
         annotation=[annotation for annotation, _ in names],
         relation=[relation for _, relation in names],
@@ -331,18 +327,16 @@ def _best_heads(folds: Sequence[_Fold], listed: Sequence[tuple[str, str]]) -> Be
         rises=np.zeros((len(names), len(folds), *heads)),
     )
     with np.errstate(invalid="ignore"):
-        for number, fold in enumerate(folds):
-            best.looks[number] = np.divide(*fold.chosen_on.to_sep(fold.choosing))
-            all_to_sep = fold.scored_on.to_sep(fold.scoring)
+        for number, (chosen_on, scored_on) in enumerate(folds):
+            best.looks[number] = np.divide(*chosen_on.to_sep(chosen_on.counted))
+            all_to_sep = scored_on.to_sep(scored_on.counted)
             for row, name in enumerate(names):
-                choosing, scoring = pairs[name][number]
-                _choose(best, (row, number), choosing, fold.chosen_on)
-                _score(best, (row, number), scoring, fold, all_to_sep)
+                _choose(best, (row, number), chosen_on, chosen_on.of(*name))
+                _score(best, (row, number), scored_on, scored_on.of(*name), all_to_sep)
     return best
 
 
-def _choose(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> None:
-    """Write to `best`, at (relation, fold), the best heads and offset at a relation's words, and how far heads lead."""
+def _choose(best: BestHeads, at: tuple[int, int], part: Part, pairs: Pairs) -> None:
     accuracy = pairs.right(part.arcs.guess).mean(0)
     seen = part.arcs.can_be(pairs.words, pairs.heads).any(0)
     # What cannot be guessed is not a choice.
@@ -355,13 +349,8 @@ def _choose(best: BestHeads, at: tuple[int, int], pairs: Pairs, part: Part) -> N
     best.leads[at] = 100 * (accuracy.max(-1) - offset_accuracy.max())
 
 
-def _score(best: BestHeads, at: tuple[int, int], pairs: Pairs, fold: _Fold, all_to_sep: np.ndarray) -> None:
-    """Write to `best`, at (relation, fold), how often chosen heads are right, and how much words look at [SEP].
-
-    all_to_sep: [2, layer, head] sum and number of the shares of attention to [SEP] of all scored words.
-    """
-    layer, head, direction, *other, offset = best.chosen[at]
-    part, row = fold.scored_on, at[0]
+def _score(best: BestHeads, at: tuple[int, int], part: Part, pairs: Pairs, all_to_sep: np.ndarray) -> None:
+    (layer, head, direction, *other, offset), row = best.chosen[at], at[0]
     guess = part.arcs.guess[pairs.words]
     best_right = (guess[:, layer, head, direction] == pairs.heads).astype(float)
     other_right = np.where(other[0] < 0, np.nan, guess[:, *other, 1 - direction] == pairs.heads)
@@ -373,7 +362,7 @@ def _score(best: BestHeads, at: tuple[int, int], pairs: Pairs, fold: _Fold, all_
     np.add.at(best.words[:, row], sentence, 1)
     best.visible[row] += part.arcs.can_be(pairs.words, pairs.heads)[:, layer, direction].sum()
     looks = part.arcs.to_sep[:, layer, head].astype(float)
-    words = part.groups(pairs, direction) & fold.scoring
+    words = part.groups(pairs, direction)
     called = part.to_sep(words[GROUPS.index("called")])
     best.rises[at] = np.divide(*(all_to_sep - called)) - np.divide(*called)
     for group, members in enumerate(words & ~np.isnan(looks)):
@@ -432,14 +421,13 @@ def measure_relations(
         for relation, pairs in rows.items()
         if relation in TOTALS or (len(pairs.words) >= least and _universal(relation) not in _LEFT_OUT)
     ]
-    file, odd = read[FILE], read[FILE].is_odd
-    whole = {name: (part, np.ones_like(part.is_odd)) for name, part in read.items()}
     # Chosen and scored on the same words, as in the paper, and on others.
-    folds = {FILE: [_Fold(*whole[FILE], *whole[FILE])]}
+    folds = {FILE: [(read[FILE], read[FILE])]}
     if TEST in read:
-        folds[TEST] = [_Fold(*whole[FILE], *whole[TEST])]
+        folds[TEST] = [(read[FILE], read[TEST])]
     else:
-        folds[HALVES] = [_Fold(file, odd, file, ~odd), _Fold(file, ~odd, file, odd)]
+        even, odd = (Part(parts[FILE], arcs[FILE], parity) for parity in (0, 1))
+        folds[HALVES] = [(odd, even), (even, odd)]
     sums = {scored: _best_heads(some, listed) for scored, some in folds.items()}
     rows = [_head_rows(name, part, annotation, row) for name, part in read.items() for annotation, row in listed]
     best = pd.concat([_best_rows(scored, best) for scored, best in sums.items()], ignore_index=True)
@@ -448,7 +436,7 @@ def measure_relations(
 
 
 def _head_rows(name: str, part: Part, annotation: str, relation: str) -> pd.DataFrame:
-    pairs = part.pairs[annotation].get(relation, NO_PAIRS)
+    pairs = part.of(annotation, relation)
     right, can_be = pairs.right(part.arcs.guess), part.arcs.can_be(pairs.words, pairs.heads)[:, :, None]
     visible = np.broadcast_to(can_be.sum(0), right.shape[1:])
     layer, head, direction = np.indices(right.shape[1:]).reshape(3, -1)

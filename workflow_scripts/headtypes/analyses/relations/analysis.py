@@ -44,10 +44,10 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
-    """Yield a dictionary for the best head at each relation: a row of the table of best heads at `best`, and more keys.
+    """Yield for each relation a dictionary on its best head: its row of the table at `best`, and three keys more.
 
-    layer, head: from 0. at: the relation and its direction, in words. value: accuracy in percent. above: points above
-        the best fixed offset. Heads are chosen and scored on the same part. task and path are not used.
+    at: the relation and the head's direction, in words. value: accuracy in percent. above: points above the best fixed
+    offset. Layer and head count from 0. Heads are chosen and scored on the same words. task and path are not used.
     """
     from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
 
@@ -61,8 +61,8 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
     """Yield `Measure`s of a set of heads: its best head's accuracy at each relation, and its number of best heads.
 
     The number is that of the relations whose best head in the whole model is in the set. Not counted are totals, rows
-    that unite a relation with its subtypes, and poss, since poss* has the same words. Heads are chosen and scored on
-    the part `file`, as in the paper. path: the table of all heads. types and seed are not used.
+    that unite a relation with its subtypes, and poss, since poss* has the same words. Accuracies are those on the part
+    `file` in the table of all heads at `path`. types and seed are not used.
     """
     import numpy as np
 

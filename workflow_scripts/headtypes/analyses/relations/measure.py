@@ -89,7 +89,7 @@ def _ends(seen: Bool[Tensor, "layer word other"]) -> Int[Tensor, "layer word 2"]
 
 
 def extract_arcs(parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, **settings) -> dict[str, ArcGuesses]:
-    """Return every head's guesses at syntactic heads, by the name of the part of a treebank.
+    """Return {part of the treebank: every head's guesses at the syntactic heads of its words}.
 
     parts: {"file": sentences} and, if there is a test file, {"test": sentences}. settings: arguments of `ModelOnTask`.
     Sentences that are too long for the model are left out. Raises `InputError` if no sentence can be read.
