@@ -109,8 +109,8 @@ class Audit:
         files, config = self.plan.files, self.plan.config
         named = [file for folder in OF_WORKFLOW for file in (ROOT / folder).rglob("*")] + [*files.of_vectors()]
         named += [file for model in config.models for file in files.of_model(model)]
-        for of in (files.of_task, files.of_training, files.of_test):
-            named += [file for task in config.tasks for file in of(task)]
+        for key in ("file", "training_file", "test_file"):
+            named += [file for task in config.tasks for file in files.of_task(task, key)]
         named += [partition.file for partition in config.partitions.values()]
         return {self._sha256(file) for file in named if Path(file).is_file()}
 

@@ -9,9 +9,13 @@ OF_TASKS = {
     training.fetch_training: (
         {},
         {"rows": training.TRAINING_ROWS.path, "record": training.TRAINING_RECORD.path},
-        plan.files.of_training,
+        partial(plan.files.of_task, key="training_file"),
     ),
-    data.fetch_test: ({}, {"rows": data.TEST_ROWS.path, "record": data.TEST_RECORD.path}, plan.files.of_test),
+    data.fetch_test: (
+        {},
+        {"rows": data.TEST_ROWS.path, "record": data.TEST_RECORD.path},
+        partial(plan.files.of_task, key="test_file"),
+    ),
     data.sample_inputs: (ROWS, {"samples": data.SAMPLES.path}, None),
     data.sample_questions: (ROWS, {"questions": data.QUESTIONS.path}, None),
 }

@@ -41,6 +41,7 @@ from headtypes.core.files import canonical_json
 from headtypes.core.stage import Result
 from headtypes.papers.registry import PAPERS
 from headtypes.planning import resources
+from headtypes.planning.checks import check_published
 from headtypes.planning.code import brief, code_hash, loaded_modules
 from headtypes.planning.config import Layers, laid_over, mistakes_in
 from headtypes.planning.plan import RESULTS, STAGES, files_of, plan_of

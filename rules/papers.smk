@@ -9,7 +9,7 @@ if workflow.is_main_process:
     try:
         for name, paper in PAPERS.items():
             if any(name in model.published for model in plan.config.models.values()):
-                plan.check_published(name, paper.published.read(REFERENCE[name]).rows)
+                check_published(plan.config, name, paper.published.read(REFERENCE[name]).rows)
     except InputError as error:
         raise WorkflowError(str(error)) from None
 

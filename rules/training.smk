@@ -52,6 +52,5 @@ LEARNT_TASKS = [made.task for made in map(plan.finetuned, READ_MODELS) if made] 
 rule downloads:
     input:
         expand(models.RECORD.path, model=[name for name in READ_MODELS if not plan.is_made(name)]),
-        expand(data.ROWS.path, task=dict.fromkeys(it.task for it in plan.inputs)),
         expand(training.TRAINING_ROWS.path, task=dict.fromkeys(LEARNT_TASKS)),
-        expand(data.TEST_ROWS.path, task=filter(plan.files.of_test, plan.tasks_of("treebank"))),
+        files_of(plan, [data.ROWS, data.TEST_ROWS]),

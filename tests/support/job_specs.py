@@ -1,6 +1,7 @@
 """The spec of every job, by the plan alone."""
 
 from headtypes.core.files import canonical_json
+from headtypes.core.stage import wildcards_of
 from headtypes.planning.config import read_config
 from headtypes.planning.plan import RESULTS, STAGES, Plan
 
@@ -10,7 +11,7 @@ def jobs_with_results(plan: Plan) -> dict[tuple, set[str]]:
     jobs: dict[tuple, set[str]] = {}
     for result in RESULTS:
         for entry in result.of(plan) if result.of else ():
-            wildcards = result.wildcards(entry)
+            wildcards = wildcards_of(result.path, entry)
             made = jobs.setdefault((result.rule, *wildcards.values()), set())
             made.update(path.format(**wildcards) for path in result.paths)
     return jobs

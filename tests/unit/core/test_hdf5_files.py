@@ -84,12 +84,16 @@ def test_a_file_of_something_else_is_refused_by_name(tmp_path):
                 read(tmp_path / f"{name}.h5", Planted)
 
 
-def test_a_file_that_lacks_an_array_is_refused_and_a_mistake_of_its_reader_is_not_the_files(tmp_path):
+def test_what_h5py_cannot_read_is_damaged_and_a_mistake_of_its_reader_is_not_the_files(tmp_path):
+    """A `TypeError` of h5py, and an array that is not there; a `TypeError` of the reader stays one."""
     write_arrays(tmp_path / "planted.h5", PLANTED, {})
-    with (
-        pytest.raises(InputError, match=r"planted\.h5 is damaged or holds no planted"),
-        opened_arrays(tmp_path / "planted.h5", Planted) as file,
-    ):
-        file["width"]
-    with pytest.raises(ZeroDivisionError), opened_arrays(tmp_path / "planted.h5", Planted) as file:
-        len(file["share"]) / 0
+    with h5py.File(tmp_path / "planted.h5", "a") as file:
+        h5py.h5d.create(file.id, b"times", h5py.h5t.UNIX_D32LE, h5py.h5s.create_simple((3,)))
+    for name in ("times", "width"):
+        with (
+            pytest.raises(InputError, match=r"planted\.h5 is damaged or holds no planted"),
+            opened_arrays(tmp_path / "planted.h5", Planted) as file,
+        ):
+            file[name][:]
+    with pytest.raises(TypeError), opened_arrays(tmp_path / "planted.h5", Planted) as file:
+        len(file["share"]) + "1"

@@ -6,6 +6,7 @@ from headtypes.analyses.ablation.analysis import evaluate_condition
 from headtypes.analyses.detectors.analysis import DETECTORS
 from headtypes.core.errors import InputError
 from headtypes.data.stage import prepare_windows
+from headtypes.planning.checks import check_published
 from headtypes.planning.config import read_config
 from headtypes.planning.plan import AblationPlan, Plan
 from tests.support.configs import edited, full_config
@@ -206,10 +207,10 @@ def test_the_users_partition_has_the_types_of_its_file(imported, tmp_path):
 
 
 def test_a_model_stands_beside_a_row_of_the_paper_and_no_other(tmp_path):
-    plan = Plan(read_config(full_config(tmp_path)))
-    plan.check_published("guan2020", ["pre-trained", "squad"])
+    config = read_config(full_config(tmp_path))
+    check_published(config, "guan2020", ["pre-trained", "squad"])
     with pytest.raises(InputError, match=r'models\.tuned\+1\.0\.published\.guan2020: there is no "squad"'):
-        plan.check_published("guan2020", ["pre-trained", "mrpc"])
+        check_published(config, "guan2020", ["pre-trained", "mrpc"])
 
 
 def test_an_entry_that_is_not_selected_needs_neither_its_files_nor_its_variables(tmp_path):
@@ -239,7 +240,7 @@ def test_a_treebank_has_its_own_jobs_and_no_types(small, tmp_path):
     plan = Plan(read_config(with_bank))
     assert plan.tasks_of("treebank") == ["bank"]
     assert plan.inputs_of("treebank") == [("bert", "bank")]
-    assert plan.files.of_test("bank") == [str(tmp_path / "test.conllu")]
+    assert plan.files.of_task("bank", "test_file") == [str(tmp_path / "test.conllu")]
     # A model that reads nothing else has no types, and a task that no model reads has no jobs.
     alone = edited(
         edited(edited(with_bank, "models/bert/tasks", ["bank"]), "models/bert/evaluate", None), "conditions", {}

@@ -61,7 +61,7 @@ def reach_disk(path: StrPath) -> None:
 
 
 def leftovers(path: StrPath) -> list[Path]:
-    """Return the temporary files beside `path` that killed processes left while they wrote `path` (`atomic_write`)."""
+    """Return the temporary files of `atomic_write` that killed processes left while they wrote `path`."""
     temporary = Path(path).parent.glob(f".{glob.escape(Path(path).name)}.[0-9]*.tmp")
     # A folder belongs to another path, whose name continues with a dot and a digit.
     return [file for file in temporary if file.is_file()]
@@ -81,13 +81,10 @@ def refusal(error: BaseException | None) -> str | None:
 
 
 @contextmanager
-def undamaged(
-    path: StrPath, otherwise: str, errors: type[Exception] | tuple[type[Exception], ...] = Exception
-) -> Iterator[None]:
-    """Turn errors inside the `with` block, which reads a result from `path`, into an `InputError` that names `path`.
+def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
+    """Turn any error inside the `with` block, which reads a result from `path`, into an `InputError` that names `path`.
 
     otherwise: second explanation in the message `PATH is damaged or OTHERWISE`, such as `is not a feature file`.
-    errors: class, or classes, of the errors that a damaged file raises; other errors stay as they are.
     """
     try:
         yield
@@ -95,7 +92,7 @@ def undamaged(
         raise
     except FileNotFoundError as error:
         raise InputError(f"{path} is not there; let the workflow make it.") from error
-    except errors as error:  # Each library has errors of its own for files it cannot parse.
+    except Exception as error:  # Each library has errors of its own for files it cannot parse.
         if why := refusal(error):
             raise InputError(f"{path} cannot be read: {why}; fix this and run again.") from error
         raise InputError(f"{path} is damaged or {otherwise} ({one_line(error)}); delete it and run again.") from error

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from io import BytesIO
+from traceback import walk_tb
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
@@ -77,14 +78,23 @@ def opened_arrays(path: StrPath, kind: type) -> Iterator[h5py.File]:
     """Yield a file of `write_arrays`, open for reading a part of its arrays.
 
     kind: class of the dataclass that the file holds, for messages.
-    Turns errors of HDF5 inside the `with` block into an `InputError`: the file is damaged, or holds another class.
+    Turns errors that h5py raises inside the `with` block into an `InputError`: the file is damaged, or holds another
+    class. Errors that other code in the block raises stay as they are.
     """
-    with _undamaged(path, kind, (OSError, KeyError, RuntimeError)), h5py.File(path) as file:
-        yield file
+    own = None
+    with _undamaged(path, kind), h5py.File(path) as file:
+        try:
+            yield file
+        except Exception as error:
+            if any(frame.f_globals["__name__"].startswith("h5py.") for frame, _ in walk_tb(error.__traceback__)):
+                raise
+            own = error
+    if own is not None:
+        raise own
 
 
-def _undamaged(path: StrPath, kind: type, errors: Any = Exception) -> AbstractContextManager[None]:
-    return undamaged(path, f"holds no {spelled_out(kind)}", errors)
+def _undamaged(path: StrPath, kind: type) -> AbstractContextManager[None]:
+    return undamaged(path, f"holds no {spelled_out(kind)}")
 
 
 def _declared(kind: type) -> Iterator[tuple[str, Any, Stored]]:

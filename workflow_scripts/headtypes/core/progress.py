@@ -38,7 +38,7 @@ def title_of(rule: str, wildcards: Iterable) -> str:
     return " ".join([rule, *map(str, wildcards)])
 
 
-class _Tee:
+class _Tee(io.TextIOBase):
     def __init__(self, stream: TextIO, log: BinaryIO):
         self._stream, self._log = stream, log
 
@@ -49,12 +49,6 @@ class _Tee:
         with suppress(OSError):
             self._log.write(text.encode())
         return len(text)
-
-    def flush(self) -> None:
-        pass
-
-    def isatty(self) -> bool:
-        return False
 
 
 @contextmanager

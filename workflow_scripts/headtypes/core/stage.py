@@ -29,26 +29,25 @@ _WILDCARD = re.compile(r"\{(\w+)\}")
 class Result:
     """A result that a rule writes for each of some plan entries: one file, or one file in each of several formats.
 
-    path: pattern of the files' paths; rule: the rule's name; of: function from a plan to the entries with this result.
-    All other fields are texts: descriptions for the documentation, and the result's name among the inputs of jobs.
+    path: pattern from the working directory, in which `{model}` is a wildcard and `{pdf,png}` stands for either.
+    rule: name of the rule; of: function from a plan to the entries with this result, which fill in `path`, or None for
+        what a job alone needs.
+    about: what the result is, in a few words, for those to whom results are given.
+    content: what is in the files, for the documentation: columns, units, shapes; empty if that of another result says
+        it. As a keyword, it is no part of a job's code (`planning.code`).
+    section: heading of the documentation under which the result is listed.
+    name: name by which jobs find the result among their inputs, and rules of `rules/analyses.smk` write it.
+    withheld: why the result is not given away (`commands/export.py`); empty if it is.
     """
 
     path: str
-    """Relative to the working directory; `{model}` and the like are wildcards, `{pdf,png}` stands for either."""
     rule: str
     about: str
-    """What it is, in a few words, for those to whom results are given."""
     of: Callable[[Any], Iterable] | None = None
-    """From a plan to the entries that have it, whose `wildcards` fill in the path; None for what a job alone needs."""
     content: str = ""
-    """What is in it, for the documentation: columns, units, shapes; empty if the row of another result says it. As a
-    keyword, it is no part of a job's code (`planning.code`)."""
     section: str = ""
-    """The heading of the documentation under which it is listed."""
     name: str = ""
-    """The name by which jobs find it among their inputs, and the rules of `rules/analyses.smk` write it."""
     withheld: str = ""
-    """Why it is not given away (`commands/export.py`); empty if it is."""
 
     @property
     def paths(self) -> list[str]:
@@ -56,37 +55,36 @@ class Result:
         choices = [piece.split(",") if number % 2 else [piece] for number, piece in enumerate(pieces)]
         return list(map("".join, product(*choices)))
 
-    def wildcards(self, entry: Any) -> dict[str, str]:
-        known = entry if isinstance(entry, dict) else entry.wildcards
-        return {name: known[name] for name in dict.fromkeys(_WILDCARD.findall(self.paths[0]))}
-
     def has(self, path: str) -> bool:
         return any(fnmatchcase(path, "*" + _WILDCARD.sub("*", pattern)) for pattern in self.paths)
 
 
+def wildcards_of(path: str, entry: Any) -> dict[str, str]:
+    """Return {wildcard: value} for the wildcards in `path`, in order; entry: of a plan, or a dict {wildcard: value}."""
+    known = entry if isinstance(entry, dict) else entry.wildcards
+    return {name: known[name] for name in _WILDCARD.findall(path)}
+
+
 @dataclass(frozen=True)
 class Stage:
-    """A rule of the workflow: the function that returns its spec, the function that its jobs call, and its inputs.
+    """A rule of the workflow: what it depends on, which function its jobs call, what they read and compute.
 
-    The spec is the part of the configuration that a job depends on, as a dict. The other fields, for estimates of
-    memory and time, say what a job does with a model, which input holds the texts, and how often it reads them.
+    spec: function from the plan and the rule's wildcards to the part of the configuration that the rule depends on.
+    calls: function that jobs call, as `module:function` below `headtypes`, with inputs, spec, outputs and provenance.
+    computes: what jobs do with a model: run it over texts, and perhaps compare its heads or take gradients; or train
+        it. None for jobs that run no model, and need no GPU.
+    reads: name of the input that holds the texts.
+    passes: function from plan, wildcards and number of texts to how often a job reads all texts; None for once.
+    inputs: what jobs read, if `rules/analyses.smk` makes the rule, which writes all results that name it: results, and
+        functions from the plan and the wildcards to a path, or to [] without one. Jobs find either by its name.
     """
 
     spec: Callable[..., dict]
-    """From the plan and the rule's wildcards to the part of the configuration that the rule depends on."""
     calls: str
-    """The function that its jobs call, `module:function` below `headtypes`, with inputs, spec, outputs, provenance."""
     computes: Computation | None = None
-    """What its jobs do with a model: run it over texts, and perhaps compare its heads or take gradients; or train it.
-    None for jobs that run none, and need no GPU."""
     reads: str | None = None
-    """Name of the input that holds the texts."""
     passes: Callable[[Plan, Any, int], float] | None = None
-    """How often a job reads all texts, by plan, wildcards and number of texts; None for once."""
     inputs: tuple[Result | Callable, ...] = ()
-    """What its jobs read, where `rules/analyses.smk` makes the rule: results, and functions from the plan and the
-    wildcards to a path, or to [] where there is none. It writes all results that are declared as those of the rule.
-    Jobs find either by its name."""
 
     @property
     def name(self) -> str:

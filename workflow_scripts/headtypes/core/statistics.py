@@ -106,7 +106,7 @@ class Evidence:
 
 
 class Together:
-    """A sum of several means, with its interval and p-values, if in one of them most units have the same value.
+    """A sum of several means, one of which `is_exact`, with its interval and p-values.
 
     parts: the means. Their intervals share the probability of error equally, and the ends of the intervals are added.
     P-values are multiples of 0.0001.
@@ -131,7 +131,8 @@ class Together:
 def added(parts: Sequence[Evidence]) -> Evidence | Together:
     """Return the sum of several means over the same units, with its interval; a `Together` if any mean `is_exact`.
 
-    Each of the n units counts with the sum plus n times its `pulls` in all means, which may be over different items.
+    Else the interval is that of one number for each of the n units: the sum of the means, plus n times the sum of the
+    unit's `pulls` in all of them. The means may be over different items.
     """
     if len(parts) == 1:
         return parts[0]
@@ -162,7 +163,7 @@ class Measured:
 
     @classmethod
     def by(cls, *several: Evidence | Together, over: str, rank: int = 1) -> "Measured":
-        """Return the `rank`-th largest of one or several means, with interval and p-values of the true `rank`-th one.
+        """Return the `rank`-th largest of one or several means, with interval and p-values for the true one.
 
         over: plural name of the units; rank: 1 for the largest mean, -1 for the smallest.
         The largest of several estimates tends to lie above the largest true mean. So each mean is judged by itself, at
@@ -231,6 +232,7 @@ def mean_intervals(
     """Return low and high ends, each [...], of 95 % intervals (99 % below 20 units, NaN below 8) of means over items.
 
     values: [..., unit] sum of each unit's items. sizes: [unit] number of items, such as tokens; None for one each.
+    reach: lowest and highest mean that a unit can have, beyond which no interval goes; None without bounds.
     """
     sums = np.moveaxis(np.asarray(values, dtype=float), -1, 0)
     sizes = np.ones(len(sums)) if sizes is None else sizes
@@ -315,12 +317,10 @@ def _unskewed(away: float, skew: float) -> float:
     return away if abs(skew) < EQUAL else 3 / skew * (math.cbrt(1 + skew * (away - skew / 6)) - 1)
 
 
+# Once, since finding the libraries that a process has loaded takes as long as clustering heads does.
+_libraries = cache(ThreadpoolController)
+
+
 def one_thread():
     """Return a context in which numeric libraries use one thread, so that numbers add up in a fixed order."""
     return _libraries().limit(limits=1)
-
-
-@cache
-def _libraries():
-    # Once, since finding the libraries that a process has loaded takes as long as clustering heads does.
-    return ThreadpoolController()

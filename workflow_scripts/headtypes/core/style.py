@@ -51,9 +51,6 @@ _SETTINGS = {
     "text.parse_math": False,  # A dollar sign in a token is a dollar sign.
 }
 _UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
-_DESCRIPTION = {"pdf": "Subject", "svg": "Description", "png": "Description"}
-
-
 # Digits of a position, as a share of the figure, that its layout decides.
 _DIGITS = 9
 # The largest number of layers for which each one is numbered.
@@ -123,12 +120,11 @@ def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict)
         )
     for path in (Path(vector), Path(png)):
         kind = path.suffix.lstrip(".").lower()
+        metadata = _UNDATED[kind] | {"Subject" if kind == "pdf" else "Description": canonical_json(provenance)}
         with style(), atomic_write(path) as temporary, warnings.catch_warnings():
             # One for each letter that no font has, of which one sentence has been said.
             warnings.filterwarnings("ignore", "Glyph .* missing from font")
-            figure.savefig(
-                temporary, format=kind, metadata=_UNDATED[kind] | {_DESCRIPTION[kind]: canonical_json(provenance)}
-            )
+            figure.savefig(temporary, format=kind, metadata=metadata)
 
 
 def _ask_for_fonts(figure: Figure) -> str:
@@ -158,11 +154,7 @@ def _letters_of(font: str) -> set[str]:
 
 
 class _RoundedLayout(ConstrainedLayoutEngine):
-    """Matplotlib's constrained layout with rounded positions, so that equal figures give equal bytes.
-
-    The layout's solver adds numbers in the order of memory addresses, and the last bits of a sum depend on this order.
-    """
-
+    # The layout's solver adds numbers in the order of memory addresses, on which the last bits of a sum depend.
     def execute(self, figure: Figure) -> None:
         super().execute(figure)
         _round(figure)

@@ -25,8 +25,9 @@ def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 
 def table_reader(
     otherwise: str, columns: Mapping[str, type | None], rows: int = 1
 ) -> Callable[[StrPath], pd.DataFrame]:
-    """Return a function that takes the path of a CSV file of the workflow and returns its table, as `read_csv` does.
+    """Return a function that takes the path of a CSV file of the workflow and returns its table.
 
+    otherwise: second explanation in the message `PATH is damaged or OTHERWISE`; rows: least number of rows.
     columns: {name: type} of the columns that the file must have; None lets pandas choose the type. Text columns are
         kept as written, even "1" and "NA"; an empty cell is "" in a text column, and missing in any other column.
     """
@@ -64,7 +65,10 @@ def write_csv(path: StrPath, table: pd.DataFrame) -> None:
 
 
 def read_parquet(path: StrPath, otherwise: str, columns: Iterable[str]) -> pd.DataFrame:
-    """Return the table of a Parquet file that the workflow wrote, perhaps without rows; arguments as in `read_csv`."""
+    """Return the table of a Parquet file that the workflow wrote, with all of `columns`, and perhaps without rows.
+
+    otherwise: second explanation in the message `PATH is damaged or OTHERWISE`, such as `holds no scores`.
+    """
     with undamaged(path, otherwise):
         return _checked(pd.read_parquet(path, page_checksum_verification=True), columns, rows=0)
 

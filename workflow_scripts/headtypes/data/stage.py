@@ -39,7 +39,7 @@ ROWS, ROWS_RECORD = fetched(
 )
 TEST_ROWS, TEST_RECORD = fetched(
     "fetch_test",
-    lambda plan: [{"task": task} for task in plan.tasks_of("treebank") if plan.files.of_test(task)],
+    lambda plan: [{"task": task} for task in plan.tasks_of("treebank") if plan.config.tasks[task].source.test_file],
     *("where test sentences come from", "test"),
     content="the sentences of a treebank on which choices are scored",
 )
@@ -73,7 +73,7 @@ RESULTS = (ROWS, ROWS_RECORD, TEST_ROWS, TEST_RECORD, SAMPLES, QUESTIONS, WINDOW
 
 
 def test(plan: Plan, task: str, **others: str) -> str | list:
-    return TEST_ROWS.path.format(task=task) if plan.files.of_test(task) else []
+    return TEST_ROWS.path.format(task=task) if plan.config.tasks[task].source.test_file else []
 
 
 @stage(calls="data.fetching:run")

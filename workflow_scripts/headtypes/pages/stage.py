@@ -11,7 +11,7 @@ from headtypes.analyses.own.analysis import VALUES
 from headtypes.analyses.registry import ANALYSES
 from headtypes.analyses.types.analysis import PARTITION, STABILITY
 from headtypes.comparisons import stage as compared_types
-from headtypes.core.stage import PICTURED, TEXT, Plan, stage
+from headtypes.core.stage import PICTURED, TEXT, Plan, stage, wildcards_of
 from headtypes.papers.paper import Figure, if_any, shown_partitions, shown_texts, to_read_first
 from headtypes.papers.registry import PAPERS
 
@@ -69,7 +69,7 @@ def _results(plan: Plan) -> dict[tuple[str, str | None], dict[str, list[str]]]:
     for result in (*compared_types.RESULTS, *of_all):
         paths = [path for path in result.paths if path.endswith(_OPENED)]
         for entry in result.of(plan) if paths and result.of else []:
-            of = result.wildcards(entry)
+            of = wildcards_of(result.path, entry)
             if "model" in of and of.keys() <= {"model", "partition", "task"}:
                 about = f"{result.about}: {of['task']}" if "task" in of else result.about
                 of_subject = by_subject[of["model"], of.get("partition")].setdefault(about, [])

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from headtypes.core.errors import InputError, one_line
 from headtypes.core.files import StrPath
-from headtypes.core.stage import Plan, Result, Stage
+from headtypes.core.stage import Plan, Result, Stage, wildcards_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,8 +110,8 @@ class ShownFiles:
 
     def files(self, plan: Plan) -> dict[tuple[str, ...], str]:
         """Return {values of the wildcards in the order of `path`: path of the file}."""
-        found = [entry if isinstance(entry, dict) else entry.wildcards for entry in self.entries(plan)]
-        return {tuple(wildcards[name] for name in self.of): self.path.format(**wildcards) for wildcards in found}
+        found = [wildcards_of(self.path, entry) for entry in self.entries(plan)]
+        return {tuple(wildcards.values()): self.path.format(**wildcards) for wildcards in found}
 
 
 @dataclass(frozen=True)

@@ -204,12 +204,12 @@ def _selection(config: Config) -> Mistakes:
 
 
 def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
-    """Return the names of the conditions that are skipped because no partition has some type that they change.
+    """Return the names of the conditions that are skipped because they change types that no partition has.
 
-    A condition is skipped if all of these absent types are among the four of Guan et al. 2020 (dense, diagonal,
-    dense_vertical, vertical), and the configuration gives no `select.conditions`.
-    kinds: names of the types of each partition. Raises `ConfigError` if any other condition names a type that no
-        partition has, or types that are in several partitions, but not together in one.
+    A condition is skipped if its types that no partition has are among the four of Guan et al. 2020 (dense, diagonal,
+    dense_vertical, vertical), and the configuration gives no `select.conditions`. Raises `ConfigError` if any other
+    condition names a type that no partition has, or types of several partitions that no one partition has together.
+    kinds: names of the types of each partition.
     """
     possible = list(dict.fromkeys(type_ for types in kinds for type_ in types))
     left, mistakes = [], []
@@ -256,6 +256,14 @@ def check_evaluated(config: Config, evaluated: Mapping[tuple[str, str], Iterable
                 )
     if mistakes:
         raise ConfigError(mistakes)
+
+
+def check_published(config: Config, paper: str, rows: Iterable[str]) -> None:
+    """Raise `ConfigError` if a model is to be compared with a row of a paper's tables that is not among `rows`."""
+    rows, named = list(rows), {name: model.published.get(paper) for name, model in config.models.items()}
+    wrong = {name: row for name, row in named.items() if row is not None and row not in rows}
+    if wrong:
+        raise ConfigError((f"models.{name}.published.{paper}", unknown(row, rows)) for name, row in wrong.items())
 
 
 def types_in(key: str, file: str) -> tuple[str, ...]:
@@ -310,10 +318,6 @@ def _analyses(config: Config, results: Iterable[Result]) -> Mistakes:
 
 
 def _same_files(task: str, source: TaskSource) -> Mistakes:
-    """Yield (key, error message) for each key of a task's source that names the same file as another key.
-
-    `file`, `training_file` and `test_file` must be different files: no sentence may serve for learning and scoring.
-    """
     given = {part: path for part in ("file", "training_file", "test_file") if (path := getattr(source, part))}
     for one, other in combinations(given, 2):
         if os.path.realpath(given[one]) == os.path.realpath(given[other]):

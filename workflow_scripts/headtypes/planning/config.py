@@ -498,9 +498,9 @@ class Detectors(Strict):
 
 
 class Tests(Strict):
-    """The families of tests: lists of tests whose p-values are corrected together by Holm's procedure.
+    """The settings for families of tests, whose p-values are corrected together by Holm's procedure.
 
-    Each field is one family. Two further families need no setting, each with tests of all heads of a model: whether
+    Two further families need no setting, each with tests of all heads of a model: whether
     leaving out a head costs anything, and whether a detector finds a head. All other results have no p-values.
     """
 
@@ -562,10 +562,7 @@ class Config(Strict):
     select: Select = Select()
 
     def clusterings(self, task: str) -> dict[str, tuple[str, int, Of]]:
-        """Return {name of partition: (method, k, "weights" or "norms")} of all clusterings of heads on a task.
-
-        The last item says which features the heads are divided by.
-        """
+        """Return {name of partition: (method, k, "weights" or "norms", by which heads are divided)} of a task."""
         return {
             f"{task}-{'' if of == 'weights' else f'{of}-'}{method}-k{k}": (method, k, of)
             for of in self.divided_by(task)
@@ -584,10 +581,7 @@ class Config(Strict):
         return finetuned.base if finetuned else self.models[model].parent
 
     def family(self, model: str) -> str:
-        """Return the family of a model.
-
-        The family of a model with a parent is the parent's. Other models have the entry's `family` or their own name.
-        """
+        """Return the family of a model: its parent's family, or else its entry's `family`, or else its own name."""
         parent = self.parent(model)
         return self.family(parent) if parent else self.models[model].family or model
 
@@ -654,7 +648,7 @@ def unknown(name: str, known: Iterable[str]) -> str:
 
 
 def _key(problem: dict, raw: Any) -> str:
-    """Return the key in a configuration, `raw`, that pydantic's error is about, as `a.b`, less branches of unions."""
+    # Branches of unions are no keys.
     keys, here = [], raw
     for part in problem["loc"]:
         is_index = isinstance(here, list) and isinstance(part, int) and part < len(here)
@@ -709,7 +703,7 @@ class Layers(NamedTuple):
     """The values of configuration files that were laid over one another, and the places where they stand.
 
     values: {key: value}, nested as in the files.
-    places: {key, joined as a.b: the last file that gives the key, and the line}.
+    places: {key, joined as a.b: last file that gives the key, and its line there}.
     """
 
     values: dict[str, Any]
@@ -768,10 +762,7 @@ def _read(file: str, places: dict[str, str]) -> dict[str, Any]:
 
 
 def _note(node: yaml.Node, file: str, path: str, places: dict[str, str]) -> None:
-    """Add the file and line of each key of a YAML mapping, and of the mappings in it, to `places`.
-
-    path: key of the mapping, as `a.b.`; empty for the whole file.
-    """
+    """Add the file and line of each key in a YAML mapping to `places`; path: key of the mapping, as `a.b.`, or ""."""
     lines: dict[str, int] = {}
     for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
         name, line = f"{path}{key.value}", key.start_mark.line + 1

@@ -16,7 +16,7 @@ from headtypes.attention.operations import head_of, need_head_outputs, reading_m
 from headtypes.attention.reducers import Of
 from headtypes.comparisons import stage as compared_types
 from headtypes.core.files import derive_seed, files_in
-from headtypes.core.stage import Result, Stage, given
+from headtypes.core.stage import Result, Stage, given, wildcards_of
 from headtypes.data import stage as data
 from headtypes.data.kinds.text import Text
 from headtypes.data.tasks import KINDS, Kind
@@ -35,7 +35,6 @@ from headtypes.planning.config import (
     is_result,
     read_config,
     types_of,
-    unknown,
 )
 from headtypes.training import stage as training
 
@@ -157,30 +156,20 @@ class UserFiles:
         source = self.config.models[model].source
         if source.package is None and source.gguf is not None:
             return [source.gguf]
-        files = [] if source.folder is None else model_files(source.folder, source.pickle)
-        return [str(file) for file in files]
+        return [] if source.folder is None else list(map(str, model_files(source.folder, source.pickle)))
 
-    def of_task(self, task: str) -> list[str]:
+    def of_task(self, task: str, key: str = "file") -> list[str]:
+        """Return the files that a key of the task's source names: file (or folder), training_file or test_file."""
         source = self.config.tasks[task].source
-        if source.folder is not None:
+        if key == "file" and source.folder is not None:
             return files_in(source.folder, f"config: tasks.{task}.source.folder")
-        return _given(source.file)
-
-    def of_training(self, task: str) -> list[str]:
-        return _given(self.config.tasks[task].source.training_file)
-
-    def of_test(self, task: str) -> list[str]:
-        return _given(self.config.tasks[task].source.test_file)
+        return list(filter(None, [getattr(source, key)]))
 
     def of_analysis(self, analysis: str) -> dict[str, str]:
         return {name: path for name, path in self.config.analyses[analysis].inputs.items() if not is_result(path)}
 
     def of_vectors(self) -> list[str]:
-        return _given(self.config.probes.vectors)
-
-
-def _given(file: str | None) -> list[str]:
-    return [] if file is None else [file]
+        return list(filter(None, [self.config.probes.vectors]))
 
 
 def plan_of(layers: Layers) -> "Plan":
@@ -211,13 +200,6 @@ class Plan:
         self.left_out_conditions = left_out(config, self.conditions, kinds) if known else []
         evaluated = dict.fromkeys((each.model, each.condition) for each in self.ablations)
         check_evaluated(config, {(model, name): self.operations(name) for model, name in evaluated})
-
-    def check_published(self, paper: str, rows: Iterable[str]) -> None:
-        """Raise `ConfigError` if a model is to be compared with a row that is not among a paper's `rows`."""
-        rows, named = list(rows), {name: model.published.get(paper) for name, model in self.config.models.items()}
-        wrong = {name: row for name, row in named.items() if row is not None and row not in rows}
-        if wrong:
-            raise ConfigError((f"models.{name}.published.{paper}", unknown(row, rows)) for name, row in wrong.items())
 
     def kind_of(self, task: str) -> Kind:
         return KINDS[self.config.tasks[task].kind]
@@ -504,7 +486,7 @@ class Plan:
     def probed(self) -> list[FeaturePlan]:
         if not self.config.probes.seeds:
             return []
-        return [entry for entry in self.inputs_of("treebank") if self.files.of_training(entry.task)]
+        return [it for it in self.inputs_of("treebank") if self.config.tasks[it.task].source.training_file is not None]
 
     def _is_controlled(self, ablation: AblationPlan) -> bool:
         controls = self.config.controls
@@ -541,7 +523,7 @@ def _with_baseline(config: Config) -> list[str]:
 def files_of(plan: Plan, results: Iterable[Result] = RESULTS) -> list[str]:
     """Return the paths of all files of `results` that the jobs of a plan make."""
     return [
-        path.format(**result.wildcards(entry))
+        path.format(**wildcards_of(result.path, entry))
         for result in results
         for entry in (result.of(plan) if result.of else ())
         for path in result.paths

@@ -2,9 +2,9 @@
 
 Memory is that of the libraries, the model's weights, what is kept of a batch, and texts; time that of the model's
 multiplications and additions. A job that needed more is tried again with twice as much. Measured on a CPU, in MB:
-MiniLM on 300 questions: extraction 670, evaluation 830, importance and gradients 1,340, fine-tuning 2,080; on SQuAD's
-10,570: evaluation 1,310, importance 1,700. BERT-large on 20 questions: extraction 1,790, evaluation 2,970, importance
-and gradients 6,650, fine-tuning 8,860. On a GPU nothing was measured.
+MiniLM on 300 questions: extraction 670, evaluation 830, gradients 1,340, fine-tuning 2,080; on SQuAD's 10,570:
+evaluation 1,310, gradients 1,700. BERT-large on 20 questions: extraction 1,790, evaluation 2,970, gradients 6,650,
+fine-tuning 8,860. On a GPU nothing was measured.
 """
 
 import math
