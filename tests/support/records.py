@@ -11,7 +11,7 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.core.files import read_json
 from headtypes.data.kinds.question_answering import Question, QuestionAnswering, build_windows
 from headtypes.data.kinds.sentence_pair import Pair
-from headtypes.data.tasks import Sample
+from headtypes.data.tasks import KINDS, Sample
 from headtypes.data.windows import Windows
 from headtypes.models.fetching import fetch_model
 from headtypes.models.records import ModelRecord
@@ -81,6 +81,10 @@ def asked_of(model, tokenizer, folder: Path, **cut: int) -> tuple[list[Question]
     """What a saved model is evaluated on: questions, their windows, cut as `build_windows` says, and its record."""
     record = recorded(model, tokenizer, folder)
     return questions(), build_windows(questions(), tokenizer, **cut), record
+
+
+def pair_windows(pairs: list[Pair], tokenizer, max_length: int) -> Windows:
+    return KINDS["sentence_pair"].cut_windows(pairs, tokenizer, described("any"), max_seq_length=max_length)
 
 
 def classifier(make, labels: int = 2):

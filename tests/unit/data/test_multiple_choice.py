@@ -165,13 +165,13 @@ def test_what_is_planted_is_chosen_and_length_is_counted_in_characters(tmp_path)
     questions = [ChoiceQuestion("a", "it", ("was", "ran"), 1), ChoiceQuestion("b", "the", ("old house", "cat"), 0)]
     windows = windows_for(record, tokenizer, questions)
     losses = np.array([3.0, 2.0, 4.5, 1.6])
-    chosen, scores = KINDS[KIND].score_answers(questions, windows, record, (losses, np.ones(4)))
+    chosen, scores = KINDS[KIND].score_answers(questions, windows, record, {"loss": losses})
     assert chosen == {"a": "ran", "b": "cat"}
     assert scores["correct"].tolist() == [100, 0]
     assert scores["correct_normalised"].tolist() == [100, 100]
     assert scores["log_likelihood"].tolist() == [-2.0, -4.5]
     assert KINDS[KIND].mean_scores(scores) == {"accuracy": 50.0, "accuracy_normalised": 100.0, "n_questions": 2}
-    equal = np.array([2.0, 2.0, 1.0, 2.0]), np.ones(4)
+    equal = {"loss": np.array([2.0, 2.0, 1.0, 2.0])}
     _, scores = KINDS[KIND].score_answers(questions, windows, record, equal)
     assert scores["predicted"].tolist() == [0, 0], "of equal ones the first"
 

@@ -18,7 +18,6 @@ from headtypes.data.kinds.question_answering import (
     answer_questions,
     best_spans,
     build_windows,
-    questions_from_rows,
     score_predictions,
 )
 from headtypes.data.windows import Windows
@@ -59,7 +58,8 @@ def test_rows_of_a_dataset_give_the_same_questions(tmp_path):
         | {"answers": {"text": texts, "answer_start": starts}}
         for name, question, texts, starts in ASKED
     ]
-    assert questions_from_rows(Dataset.from_list(rows), "rajpurkar/squad") == read_squad(written(tmp_path, SQUAD))
+    found = QuestionAnswering().rows_of_hub(Dataset.from_list(rows), "rajpurkar/squad", "", None)
+    assert found == read_squad(written(tmp_path, SQUAD))
 
 
 def test_rows_in_parquet_are_read_as_datasets_save_them(tmp_path):

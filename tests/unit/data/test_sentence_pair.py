@@ -1,5 +1,7 @@
 """Sentence pairs: encoded as for the features, with sentences and labels, classified as a plain loop does, scored."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,11 +15,22 @@ from headtypes.analyses.ablation.evaluation import Asked, evaluate_condition
 from headtypes.core.errors import InputError
 from headtypes.data.answering import Answers
 from headtypes.data.encoding import encode_samples
+from headtypes.data.kinds import sentence_pair
 from headtypes.data.kinds.question_answering import build_windows
-from headtypes.data.kinds.sentence_pair import Pair, SentencePair, build_pairs, label_numbers, labels_of, score_pairs
+from headtypes.data.kinds.sentence_pair import Pair, SentencePair, label_numbers, labels_of
 from headtypes.data.tasks import KINDS
 from tests.support.models import tiny_bert, tiny_roberta
-from tests.support.records import PAIRS, classifier, inputs_of, question_of, recorded, types_like, without_heads
+from tests.support.records import (
+    PAIRS,
+    classifier,
+    described,
+    inputs_of,
+    pair_windows,
+    question_of,
+    recorded,
+    types_like,
+    without_heads,
+)
 
 SAMPLES = KINDS["sentence_pair"].draw_samples(PAIRS, range)
 MAKES = [tiny_bert, tiny_roberta]
@@ -28,7 +41,7 @@ SETTINGS = {"kind": "sentence_pair", "precision": "float32", "batch_tokens": 64}
 @pytest.mark.parametrize("max_length", [200, 20, 13])
 def test_pairs_are_encoded_and_cut_as_for_the_features(make, max_length):
     _, tokenizer = make()
-    windows = build_pairs(PAIRS, tokenizer, max_length=max_length)
+    windows = pair_windows(PAIRS, tokenizer, max_length=max_length)
     expected = encode_samples(SAMPLES, tokenizer, "sentence_pair", max_length)
     assert expected.truncated.any() == (max_length < 200)
     assert [windows.input_ids[windows.tokens(pair)].tolist() for pair in range(4)] == expected.input_ids
@@ -69,7 +82,7 @@ def test_pairs_that_need_no_cut_are_encoded_as_questions_and_contexts(make):
     pairs = [*PAIRS, *(Pair(first, first, second, None) for first, second in more)]
     asked = [question_of(pair.id, pair.first, pair.second) for pair in pairs]
     expected = build_windows(asked, tokenizer, max_seq_length=200, max_query_length=100)
-    found = build_pairs(pairs, tokenizer, max_length=200)
+    found = pair_windows(pairs, tokenizer, max_length=200)
     assert vars(found).keys() == vars(expected).keys()
     for name, array in vars(expected).items():
         np.testing.assert_array_equal(getattr(found, name), array, name)
@@ -92,7 +105,7 @@ def plain_labels(model, windows) -> dict[str, str]:
 def test_labels_equal_those_of_a_plain_loop(make, operations, labels, tmp_path):
     model, tokenizer = classifier(make, labels)
     record = recorded(model, tokenizer, tmp_path)
-    windows = build_pairs(PAIRS, tokenizer, max_length=60)
+    windows = pair_windows(PAIRS, tokenizer, max_length=60)
     partition = types_like(record)
     predicted, scores = evaluate_condition(
         Asked(PAIRS, windows, partition, record), condition="c", operations=operations, **SETTINGS
@@ -138,7 +151,7 @@ def test_labels_that_are_learned_are_told_apart_as_text(labels, names, expected)
     """JSON may mix numbers and text, which cannot be sorted."""
     targets, learned = KINDS["sentence_pair"].training_targets(labelled(*labels), None)
     assert learned == names
-    assert targets[:, 0].tolist() == expected
+    assert targets["labels"].tolist() == expected
 
 
 def test_labels_that_are_one_to_a_model_are_refused(tmp_path):
@@ -179,14 +192,18 @@ def test_a_label_that_the_model_lacks_is_told_in_one_sentence(names, labels, mes
 
 def test_logits_that_are_not_finite_choose_no_label():
     _, tokenizer = tiny_bert()
-    answers = Answers("sentence_pair", build_pairs(PAIRS, tokenizer, max_length=60))
+    answers = Answers("sentence_pair", pair_windows(PAIRS, tokenizer, max_length=60))
     with pytest.raises(InputError, match="logits are not finite"):
         answers.read(type("Output", (), {"logits": torch.tensor([[0.0, torch.nan]])}), [], {})
 
 
 def scored(label, predicted, names):
-    ids = [f"p{number}" for number in range(len(label))]
-    return score_pairs(ids, np.array(label), np.array(predicted), names)
+    """The scores of pairs with some labels, by a model that predicts others; both are indices of names."""
+    pairs = labelled(*[names[index] for index in label])
+    windows = SimpleNamespace(question_ids=[pair.id for pair in pairs])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentence_pair, "labels_of", lambda record: names)
+        return SentencePair().score_answers(pairs, windows, described("m"), {"label": np.array(predicted)})[1]
 
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=40))

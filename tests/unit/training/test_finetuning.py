@@ -15,13 +15,13 @@ from transformers import (
 )
 
 from headtypes.core.errors import InputError
-from headtypes.data.kinds.sentence_pair import Pair, build_pairs
+from headtypes.data.kinds.sentence_pair import Pair
 from headtypes.data.tasks import KINDS
 from headtypes.models.fetching import fetch_model
 from headtypes.training import finetuning
-from headtypes.training.finetuning import PlannedExamples, finetune_model, padding_collator, plan_order
+from headtypes.training.finetuning import batch_of, finetune_model, plan_order
 from tests.support.demo import demo_rows
-from tests.support.records import PAIRS
+from tests.support.records import PAIRS, pair_windows
 from tests.support.tiny import gpt2_tokenizer, truncating_tokenizer
 
 # On the 60 questions, which are 171 windows, these are 12 steps.
@@ -145,15 +145,15 @@ def test_padding_follows_the_text_whatever_the_tokenizer_would_do():
     tokenizer = gpt2_tokenizer(["the", "cat"])
     tokenizer.padding_side = "left"
     tokenizer.model_input_names = ["input_ids"]
-    windows = build_pairs(PAIRS, tokenizer, max_length=64)
+    windows = pair_windows(PAIRS, tokenizer, max_length=64)
     targets, _ = KINDS["sentence_pair"].training_targets(PAIRS, windows)
-    planned = PlannedExamples(windows, targets, ["labels"], range(len(windows)))
-    made = [planned[place] for place in range(len(planned))]
-    batch = padding_collator(0)(made)
-    for example, ids, mask in zip(made, batch["input_ids"].tolist(), batch["attention_mask"].tolist(), strict=True):
-        length = len(example["input_ids"])
-        assert ids[:length] == example["input_ids"]
-        assert mask == [1] * length + [0] * (len(mask) - length)
+    batch = batch_of(windows, targets, 7, [3, 1, 0])
+    assert batch["labels"].tolist() == [0, 0, 1]
+    for window, ids, mask in zip([3, 1, 0], batch["input_ids"].tolist(), batch["attention_mask"].tolist(), strict=True):
+        text = windows.input_ids[windows.tokens(window)].tolist()
+        padding = len(mask) - len(text)
+        assert ids == text + [7] * padding
+        assert mask == [1] * len(text) + [0] * padding
 
 
 def test_loss_falls_and_the_folder_is_whole(tmp_path, encoder, questions, monkeypatch, capfd):

@@ -31,11 +31,11 @@ class Line(NamedTuple):
 class SentenceLines:
     """The lines of one sentence in a CoNLL-U file: one line for each word, and further lines.
 
-    comments: (number of the line, from 1, text without `#`) for each comment.
+    comments: {key: (number of the line in the file, from 1, value)} of each comment `# key = value` or `# key`.
     empty: (number of words before the node, line) for each empty node, a word that the sentence leaves out.
     """
 
-    comments: list[tuple[int, str]] = field(default_factory=list)
+    comments: dict[str, tuple[int, str]] = field(default_factory=dict)
     words: list[Line] = field(default_factory=list)
     empty: list[tuple[int, Line]] = field(default_factory=list)
 
@@ -54,7 +54,8 @@ def read_blocks(path: str) -> Iterator[SentenceLines]:
     for number, text in chain(numbered_lines(path), [(None, "")]):
         last = number or last
         if text.startswith("#"):
-            block.comments.append((number, text[1:].strip()))
+            key, _, value = text[1:].partition("=")
+            block.comments.setdefault(" ".join(key.split()), (number, value.strip()))
         elif text:
             _add(block, Line(number, text.split("\t")), path)
         elif block.words:
@@ -85,7 +86,7 @@ def _add(block: SentenceLines, line: Line, path: str) -> None:
 
 
 def tree_of(block: SentenceLines, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Return the heads (word numbers from 1, 0 for the root) and the relations of a sentence's words.
+    """Return, for each word of a sentence, its head's number (from 1; 0 for the root), and its relation to the head.
 
     Raises `InputError` unless the heads form a tree and every word has a relation; path: the file, for messages.
     """
@@ -122,17 +123,8 @@ def word_forms(block: SentenceLines) -> tuple[str, ...]:
 
 
 def check_words(words: Sequence[str], path: str, line: int) -> None:
-    """Raise `InputError`, which names the line, if all words of a sentence are masked (`_`), as some licences ask."""
+    """Raise `InputError` if all words of a sentence are masked (`_`), as some licences ask; line: its first line."""
     if len(words) > 1 and all(map(_MASKED.fullmatch, words)):
         raise malformed(
             path, line, f"all words of the sentence are {words[0]!r}: they are masked; restore them, or leave it out"
         )
-
-
-def comment_value(block: SentenceLines, key: str) -> tuple[int, str] | None:
-    """Return line number and value of the comment `# key = value` of a sentence; None without this comment."""
-    for number, comment in block.comments:
-        name, _, value = comment.partition("=")
-        if name.strip() == key:
-            return number, value.strip()
-    return None

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
-    """Return `samples` random samples of a task's rows, in the rows' order, or all if fewer; kind: kind of task."""
+    """Return random samples of a task's rows, in the rows' order; `samples`: their number, or more than there are."""
     return KINDS[kind].draw_samples(rows, lambda inputs: _draw(inputs, samples, seed))
 
 
 def sample_questions(rows: list, *, questions: int | str, seed: int | None) -> list:
-    """Return `questions` rows drawn without replacement, in the order of `rows`; "all" needs no seed."""
+    """Return as many random rows as `questions` says, in the order of `rows`; all rows, without a seed, for "all"."""
     return rows if questions == "all" else [rows[index] for index in _draw(len(rows), questions, seed)]
 
 
@@ -49,10 +49,10 @@ _BOUNDARY_MARK = re.compile("^(##|Ġ|▁)")
 def token_kinds(tokenizer) -> np.ndarray:
     """Return the kind of each token of the vocabulary, [token id] int8: 1 cls, 2 sep, 3 comma, 4 period, 0 other.
 
-    The kinds cls and sep are those of the tokenizer's cls_token and sep_token. Without a cls_token, bos_token is of the
-    kind cls, and without a sep_token, eos_token is of the kind sep, if the tokenizer adds bos_token or eos_token to
-    texts. A token that is cls and sep counts as cls. A comma or period is a token of this character alone, apart from a
-    mark of a word's boundary.
+    The tokenizer's cls_token is of the kind cls, its sep_token of the kind sep. Without a cls_token, bos_token is of
+    the kind cls if the tokenizer adds it to texts; without a sep_token, eos_token is of the kind sep if it is added. A
+    token that is both counts as cls. A comma or period is a token of this character alone, apart from a mark that shows
+    where a word begins.
     """
     vocabulary = tokenizer.get_vocab()
     kinds = np.zeros(max(vocabulary.values()) + 1, dtype=np.int8)
@@ -74,7 +74,7 @@ def token_kinds(tokenizer) -> np.ndarray:
 
 
 def separates_texts(tokenizer) -> bool:
-    """Return whether a tokenizer puts a `[SEP]`, or a token in its place, between two texts that are read together."""
+    """Return whether a tokenizer puts a token of the kind sep (`token_kinds`) between the two texts of a pair."""
     encoded = tokenizer("a", "b")
     texts = encoded.sequence_ids(0)
     if not {0, 1} <= set(texts):
@@ -90,8 +90,8 @@ _DRAWN, _MASKED, _REPLACED = 0.15, 0.8, 0.1
 class Masked(NamedTuple):
     """An input with masked words: token ids after masking, [token] int64.
 
-    indices, targets: positions that were drawn, [drawn] in rising order, and the original ids there; some of the drawn
-        positions keep their token.
+    indices: positions that were drawn, [drawn] in rising order; a few of them keep their token.
+    targets: original token ids at these positions, [drawn].
     """
 
     input_ids: np.ndarray
@@ -106,7 +106,8 @@ def mask_words(
 
     At least one token is drawn if any is ordinary. A drawn token becomes `mask_token` (with probability 0.8) or any
     token of `vocabulary` (0.1), or stays (0.1).
-    ordinary: [token] bool, true if a token can be drawn; mask_token, vocabulary: id of the mask, ids of all tokens.
+    input_ids: token ids of the input. ordinary: [token] bool, whether a token can be drawn.
+    mask_token, vocabulary: id of the mask token, and ids of all tokens.
     """
     rng = np.random.default_rng(seed)
     indices, ids = np.flatnonzero(ordinary), np.array(input_ids, dtype=np.int64)
@@ -128,9 +129,9 @@ class Encoded:
     """Samples of a task as token ids; each field has one entry for each sample.
 
     input_ids: token ids, special tokens included, without padding.
-    token_types: segment of each token; None for a model without segments.
+    token_types: segment of each token, 0 or 1; None for a model without segments.
     kinds: [token] int8, the kind of each token: 1 cls, 2 sep, 3 comma, 4 period, 0 other.
-    truncated: bool, whether the sample was too long and has been cut.
+    truncated: whether the sample was too long and has been cut, [sample] bool.
     encodings: the tokenizer's own objects, which know the position of each token in its text.
     """
 
@@ -158,13 +159,17 @@ def encode_samples(
 ) -> Encoded:
     """Return samples encoded by a tokenizer; samples that are too long are cut.
 
-    kind: kind of task, such as `text`, which decides which text is cut. If the kind has `running` texts and the
-        tokenizer puts no `[SEP]` between two texts, the texts are joined by an empty line.
+    kind: kind of task, such as `text`, which decides which of a sample's two texts is cut. If the kind has `running`
+        texts and the tokenizer puts no `[SEP]` between them, both texts are joined by an empty line.
     max_length, max_seq_length: most tokens that the model takes, and most tokens of a sample that the task allows.
     Raises `InputError` with the id of a sample that cannot be cut to this length.
     """
     max_length = min(max_length, max_seq_length or max_length)
-    texts = _texts(samples, joined=KINDS[kind].running and not separates_texts(tokenizer))
+    texts = [[sample.first for sample in samples], [sample.second for sample in samples]]
+    if None in texts[1]:
+        texts = texts[:1]
+    elif KINDS[kind].running and not separates_texts(tokenizer):
+        texts = [list(map(BETWEEN.join, zip(*texts, strict=True)))]
     # The tokenizer's own file may specify truncation and padding, so both are always set.
     whole = tokenizer(*texts, truncation=False, padding=False, verbose=False)
     input_ids, token_types = whole["input_ids"], whole.get("token_type_ids")
@@ -183,11 +188,3 @@ def encode_samples(
             token_types[index] = cut["token_type_ids"]
     kind_of = token_kinds(tokenizer)
     return Encoded(input_ids, token_types, [kind_of[ids] for ids in input_ids], truncated, samples, encodings)
-
-
-def _texts(samples: list[Sample], joined: bool) -> tuple[list[str], ...]:
-    if any(sample.second is None for sample in samples):
-        return ([sample.first for sample in samples],)
-    if joined:
-        return ([f"{sample.first}{BETWEEN}{sample.second}" for sample in samples],)
-    return [sample.first for sample in samples], [sample.second for sample in samples]

@@ -21,12 +21,13 @@ from headtypes.models.records import check_contents, unavailable
 
 
 def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tuple[list, dict]:
-    """Return the rows of a task's data, downloaded if they come from the Hub, and a record of their origin as a dict.
+    """Return the rows of a task's data, downloaded if they come from the Hub, and a record of their origin.
 
     kind: kind of task, such as `question_answering`.
     source: mapping with the keys hub, name, revision and split; or file; or folder, as in the configuration.
     columns: {field of a row: column of a table}; None for data that are no table.
-    The record has task, source, resolved revision, number of rows, and number of entries left out, by reason.
+    The record is a mapping with task; hub, name and split, or file or folder, and sha256; revision; rows, the number of
+    rows; and, if entries became no row, left_out: {reason: number of entries}.
     """
     chosen, key = KINDS[kind], f"tasks.{task}"
     if "hub" in source:
@@ -50,9 +51,10 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
 
 
 def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
-    """Return a data set of the Hub, from the cache if it is there, and its origin: hub, name, split, resolved revision.
+    """Return a data set of the Hub, from the cache if it is there, and its origin.
 
     source: mapping with hub, split and, if known, name and revision; key: the configuration's key of the source.
+    The origin is a mapping with hub, name, split, and revision, the commit.
     """
     hub, name, split = source["hub"], source.get("name"), source["split"]
     with told(unavailable(f"{key}.hub", hub, source.get("revision"))):
@@ -92,8 +94,8 @@ _READERS: dict[str, dict[str, Callable[[str], Any]]] = {
 def read_file(path: str, form: str) -> tuple[Any, dict]:
     """Return the data of a file, and their origin: a mapping with file, sha256, and revision (None).
 
-    form: form of the data (`Kind.form`). `json` gives parsed JSON, or a list of objects for `.jsonl` and `.parquet`.
-        `table` gives a DataFrame, from TSV, CSV, JSONL or Parquet. `files` gives the list [path], without reading.
+    form: what is returned of the data. `json`: parsed JSON, or a list of objects for `.jsonl` and `.parquet`; `table`:
+        a DataFrame, from TSV, CSV, JSONL or Parquet; `files`: the list [path], without reading the file.
     """
     origin = {"file": path, "sha256": sha256_file(path), "revision": None}
     if form == "files":

@@ -19,9 +19,8 @@ SECTION = "Inputs and fine-tuned models"
 def fetched(rule: str, of: Callable, about: str, place: str, content: str) -> tuple[Result, ...]:
     """Return the two results of a rule that fetches data: the rows, and the record of their source.
 
-    of, about: fields of both `Result`s: the function that selects plan entries, and a phrase that says what it is.
-    content: phrase that says what the rows are.
-    place: folder of both files below `results/sources`.
+    of, about: fields of both `Result`s: the function from a plan to the entries with these results, and what both are.
+    content: phrase that says what the rows are. place: folder of both files below `results/sources`.
     """
     declared = partial(Result, rule=rule, of=of, about=about, section=SECTION)
     path = f"results/sources/{place}/{{task}}"

@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class StrictRecord:
-    """Base of dataclasses that are read from JSON only with all fields, of the right types, and no other fields."""
+    """The base of dataclasses that are read from JSON only if it has their fields, no others, with the right types."""
 
     __slots__ = ()
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
@@ -52,15 +52,15 @@ class Sample(StrictRecord):
 
 
 def write_records(path: StrPath, records: Sequence[StrictRecord]) -> None:
-    write_json_lines(path, (_adapter(type(record)).dump_python(record) for record in records))
+    write_json_lines(path, map(asdict, records))
 
 
 def read_records(path: StrPath, record: type[Record]) -> list[Record]:
-    """Return the records of a class `record` in a file with one JSON object per line.
+    """Return the records in a file with one JSON object per line, as instances of the class `record`.
 
     Raises `InputError` with the line and field that is damaged, and for a file without lines.
     """
-    adapter, records = _adapter(record), []
+    adapter, records = TypeAdapter(record), []
     for number, line in numbered_rows(path):
         try:
             records.append(adapter.validate_json(line))
@@ -71,27 +71,21 @@ def read_records(path: StrPath, record: type[Record]) -> list[Record]:
     return records
 
 
-@cache
-def _adapter(record: type[Record]) -> TypeAdapter[Record]:
-    return TypeAdapter(record)
-
-
 # The column of a table of scores with the number of tokens of a row, if its other columns are sums over tokens.
 SIZES = "tokens"
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure of how well a model answers: the mean of a column of its table of scores.
+    """A measure of how well a model answers, computed from a table of scores with a row for each question or document.
 
-    The table has a row for each question, pair or document. If the table has a column "tokens", the number of tokens of
-    each row, the metric is the sum of `column` divided by the sum of "tokens".
-
+    column: name of the table's column that is averaged. If the table has a column "tokens", the number of tokens of
+        each row, the metric is the sum of `column` divided by the sum of "tokens".
     name, unit: name and unit of the metric in files; the unit is "%" or "nats per token".
     title, label: the metric's name in a sentence, and as the header of a column.
     decimals: number of decimals that are shown.
     beside: another key of `Kind.mean_scores` that tables show too, such as perplexity; "" for none.
-    note: explanation on a page that shows the metric.
+    note: explanation of the metric for readers of a page.
     """
 
     name: str
@@ -110,7 +104,7 @@ class Metric:
 
     @property
     def reach(self) -> tuple[float, float] | None:
-        """The smallest and largest possible drop of one question, in the metric's unit; None without bounds."""
+        """The smallest and largest possible drop of the metric on one question, in percent; None without bounds."""
         return (-100.0, 100.0) if self.unit == "%" else None
 
     @property
@@ -118,10 +112,7 @@ class Metric:
         return "drop" if self.higher_is_better else "rise"
 
     def drop(self, before, after):
-        """Return how much worse the metric is after a change, in its unit; negative if the metric is better.
-
-        before, after: the metric before and after the change, numbers or arrays.
-        """
+        """Return by how much the metric is worse after a change than before, in its unit; negative if it is better."""
         return before - after if self.higher_is_better else after - before
 
 
@@ -166,7 +157,7 @@ MAIN_METRICS: dict[str, Metric] = {metrics[0].name: metrics[0] for metrics, _ in
 
 
 def counted_by(metrics: Collection[Metric]) -> str:
-    """Return the plural name of the rows that `metrics` are over, such as "questions"; "rows" for unknown metrics."""
+    """Return the plural name of what `metrics` are means over, such as "questions"; "rows" for unknown metrics."""
     return next((counted for known, counted in MEASURES.values() if set(metrics) <= set(known)), "rows")
 
 
@@ -175,12 +166,12 @@ def metrics_in(scores: pd.DataFrame) -> list[Metric]:
 
 
 def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
-    """Return the number of tokens that each row of scores sums over, [row]; None if every row counts once."""
+    """Return the number of tokens of each row of a table of scores, [row]; None if the table has no such column."""
     return scores[SIZES].to_numpy(float) if SIZES in scores else None
 
 
 def tested_metric(names: Collection[str]) -> Metric:
-    """Return the metric by which heads are compared: F1 if `names` has exact_match, else the main metric in `names`."""
+    """Return which of the metrics with these names compares heads: F1 if exact_match is there, else a main metric."""
     return F1 if EXACT_MATCH.name in names else next(main for name, main in MAIN_METRICS.items() if name in names)
 
 
@@ -196,10 +187,7 @@ Scored = tuple[dict[str, str], "pd.DataFrame"]
 
 
 class Rows(list):
-    """A list of rows of a task.
-
-    left_out: {description of some entries of the data: number of these entries}, for entries that became no row.
-    """
+    """A list of a task's rows, with the attribute `left_out`: {reason: number of entries that became no row for it}."""
 
     def __init__(self, rows: Iterable, left_out: Mapping[str, int]):
         super().__init__(rows)
@@ -207,10 +195,7 @@ class Rows(list):
 
 
 class DataColumn(NamedTuple):
-    """A column of a table of data that the configuration can name.
-
-    default: default name of the column, None if the column may be absent; doc: what the column holds.
-    """
+    """A column of a user's table: its name by default, None if it may be absent, and what it holds."""
 
     default: str | None
     doc: str = ""
@@ -234,16 +219,12 @@ class Kind(ABC):
         kind reads itself), and the formats of such a file in words.
     keys, source_keys: keys of a task, and of its source, that the configuration allows for this kind, not for all.
     columns: {field of a row: column of a table that the configuration can name}.
-    truncation: which text of a sample that is too long is cut, in a tokenizer's terms.
+    truncation: which text of a sample that is too long is cut, as the argument `truncation` of a tokenizer.
     running: whether the two texts of a sample are joined into one if the tokenizer puts no `[SEP]` between them.
     head: the model head that answers the kind (a key of `loading.HEADS`, or `LANGUAGE_MODEL`); None if no model does.
     window_keys: keys of the configuration's `windows`, other than `max_seq_length`, that `cut_windows` takes.
     answer_keys: keys of the configuration's `windows` that `read_answers` takes.
-    windows_of_row: number of windows that a row becomes, roughly, for estimates of time.
     without_reading: keys of the configuration's `ablation` that mean nothing for this kind.
-    metrics, counted: metrics of the kind, the main metric first, and the plural name of its rows.
-    target_names: arguments of the model's `forward` for the columns of `training_targets`.
-    answer_columns: names of the arrays that `read_answers` returns.
     """
 
     name: ClassVar[str]
@@ -259,20 +240,11 @@ class Kind(ABC):
     head: ClassVar[str | None] = None
     window_keys: ClassVar[tuple[str, ...]] = ()
     answer_keys: ClassVar[tuple[str, ...]] = ()
-    windows_of_row: ClassVar[int] = 1
     without_reading: ClassVar[tuple[str, ...]] = ()
-    metrics: ClassVar[tuple[Metric, ...]] = ()
-    counted: ClassVar[str] = "questions"
-    target_names: ClassVar[tuple[str, ...]] = ("labels",)
-    answer_columns: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def is_learned(self) -> bool:
-        return self.head is not None and "training_file" in self.source_keys
 
     @abstractmethod
     def rows_of_file(self, data: Any, where: str, key: str, columns: Columns) -> list:
-        """Return the rows of a file's data. Raises `InputError` if the data do not have the form of this kind.
+        """Return the data of a file as a list of the kind's rows; raise `InputError` if they are not of this kind.
 
         data: by the kind's `form`, parsed JSON, a DataFrame, or the paths of one file or of all files in a folder.
         where: the file or folder, for messages. key: the configuration's key of the task's columns, for messages.
@@ -280,17 +252,13 @@ class Kind(ABC):
         """
 
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
-        """Return the rows of a dataset of the Hub. Raises `InputError` if its data do not have the form of this kind.
-
-        data: the dataset. where: its name, and key: the configuration's key of the task's columns, for messages.
-        columns: {field of a row: column of the dataset}.
-        """
+        """Return a `datasets.Dataset` of the Hub as a list of the kind's rows; arguments as in `rows_of_file`."""
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
     def draw_samples(self, rows: Sequence, draw: Draw) -> list[Sample]:
-        """Return the samples that a function draws from all samples of the rows.
+        """Return some of the samples of a task's rows.
 
-        draw: function from the number of all samples to the indices of the drawn samples, in rising order.
+        draw: function from the number of all samples to the indices of those that are returned, in rising order.
         """
         raise NotImplementedError(f"No inputs are drawn from a task of kind {self.name}.")
 
@@ -303,60 +271,58 @@ class Kind(ABC):
         max_seq_length: int,
         **shape: int,
     ) -> Windows:
-        """Return rows encoded as windows that a model reads.
+        """Return a task's rows as windows of a model's tokens.
 
-        max_seq_length: most tokens of a window, fewer if the model takes fewer.
+        record: the model's record. max_seq_length: most tokens of a window, if the model takes as many.
         shape: values of the kind's `window_keys`; for kinds whose head is `LANGUAGE_MODEL`, the `seed` of masked words.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
-        """Return the correct class of each softmax of the model head, such as first and last token of an answer.
+        """Return the right class of each softmax of the model head in each window, [window, softmax] int.
 
-        Returns [window, softmax] int, negative in a window without the answer; for a language model, which has no such
-        classes, [window, 1], the number of tokens to predict.
+        The classes are, for example, the positions of an answer's first and last token; they are negative in a window
+        without the answer. A language model has no such classes: the result is [window, 1], the number of tokens to
+        predict.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
-    def training_targets(self, rows: Sequence, windows: Windows) -> tuple[np.ndarray, list[str] | None]:
-        """Return targets for fine-tuning, [window, softmax] int, and the names of the labels, None without labels.
+    def training_targets(self, rows: Sequence, windows: Windows) -> tuple[dict[str, np.ndarray], list[str] | None]:
+        """Return targets for fine-tuning, and the names of the labels that are learned, None without labels.
 
-        A target is the right class, from 0, of one softmax of the model head, such as that over first tokens.
+        The targets are {argument of the model's `forward`: right class of each window, [window] int from 0}.
         """
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
-        """Return the logits of a model's output, [input, class, softmax]; unless overridden, of a single softmax.
-
-        mask: [input, token], 0 for padding.
-        """
+        """Return the logits in a model's output, [input, class, softmax]; mask: [input, token], 0 for padding."""
         return output.logits[:, :, None]
 
     def check_answerable(self, rows: Sequence, windows: Windows, record: ModelRecord) -> None:
         check_same(rows, windows)
 
-    def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> tuple[np.ndarray, ...]:
-        """Return one array [window] for each of `answer_columns`, from the model's output for a batch.
+    def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> dict[str, np.ndarray]:
+        """Return a model's answers for a batch of windows as {name: array [window]}, such as the ends of spans.
 
+        output: the model's output. settings: values of the kind's `answer_keys`.
         sentences: for each window, the sentence number of each token, -1 for a special token, [token].
-        settings: values of the kind's `answer_keys`.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def score_answers(
-        self, rows: Sequence, windows: Windows, record: ModelRecord, values: tuple[np.ndarray, ...]
+        self, rows: Sequence, windows: Windows, record: ModelRecord, values: Mapping[str, np.ndarray]
     ) -> Scored:
         """Return {id: answer} and a table of scores with one row for each question, pair or document.
 
-        values: the arrays of `read_answers` for all windows; for a language model, the loss in nats and the number of
-            predicted tokens of each window.
+        values: the arrays of `read_answers` for all windows; for a language model, {"loss": in nats, "tokens": number
+            of predicted tokens}, each [window].
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
-        """Return {name: value} of each metric, in its unit, and of the number of rows, such as `n_questions`."""
-        means = {metric.name: float(scores[metric.column].mean()) for metric in self.metrics}
-        return {**means, f"n_{self.counted}": len(scores)}
+        """Return {metric's name: mean over rows, in its unit}; a key like `n_questions` has the number of rows."""
+        metrics, counted = MEASURES[self.name]
+        return {metric.name: float(scores[metric.column].mean()) for metric in metrics} | {f"n_{counted}": len(scores)}
 
 
 # Editors count the lines of a file from its header.
@@ -375,8 +341,8 @@ class TableKind(Kind):
 def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> Any:
     """Return a pandas table with its column names as text.
 
-    where: the file, and key: the configuration's key of the columns, for messages.
-    Raises `InputError` if the table has no rows, or lacks one of `columns`.
+    Raises `InputError` if the table has no rows, or lacks one of `columns`. where: the file, and key: the key in the
+    configuration that names the columns, for messages.
     """
     if data.empty:
         raise InputError(f"{where} has no rows.")
@@ -407,7 +373,7 @@ def read_ids(table: Any, where: str, column: str | None) -> list[str]:
 
 
 def plain_values(table: Any, where: str, column: str, booleans: bool = True) -> list[str | int | bool]:
-    """Return a column of a pandas table as a list of texts, whole numbers as int, and true and false if `booleans`.
+    """Return a column of a pandas table as a list of texts, whole numbers and, if `booleans`, truth values.
 
     Raises `InputError` for any other value, and for the empty text; where: the file, for messages.
     """
@@ -423,15 +389,8 @@ def plain_values(table: Any, where: str, column: str, booleans: bool = True) -> 
     return plain
 
 
-# {name of a kind, and of its module: its class}, in the order in which the documentation lists them.
-_CLASSES = {
-    "question_answering": "QuestionAnswering",
-    "sentence_pair": "SentencePair",
-    "multiple_choice": "MultipleChoice",
-    "text": "Text",
-    "treebank": "Treebank",
-    "coreference": "Coreference",
-}
+# Names of kinds and of their modules, in the order of the documentation; the class of `a_kind` is `AKind`.
+_NAMES = ["question_answering", "sentence_pair", "multiple_choice", "text", "treebank", "coreference"]
 
 
 def module_of(kind: str) -> str:
@@ -440,18 +399,20 @@ def module_of(kind: str) -> str:
 
 class _Kinds(Mapping[str, Kind]):
     def __getitem__(self, name: str) -> Kind:
-        return _loaded(name, _CLASSES[name])
+        if name not in _NAMES:
+            raise KeyError(name)
+        return _loaded(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_CLASSES)
+        return iter(_NAMES)
 
     def __len__(self) -> int:
-        return len(_CLASSES)
+        return len(_NAMES)
 
 
 @cache
-def _loaded(name: str, kind: str) -> Kind:
-    return getattr(importlib.import_module(module_of(name)), kind)()
+def _loaded(name: str) -> Kind:
+    return getattr(importlib.import_module(module_of(name)), name.title().replace("_", ""))()
 
 
 KINDS: Mapping[str, Kind] = _Kinds()

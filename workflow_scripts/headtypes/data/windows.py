@@ -26,16 +26,16 @@ class Windows:
     In names of fields, `question` is any row: a question, pair or document. A pair has one window, a document has one
     window for each segment. Window `w` has the tokens offsets[w]:offsets[w + 1].
 
-    token_type_ids: segment of each token; None for a model without segments.
-    sentence: number of the token's sentence, -1 for a special token. In a question with its context, and
-        in a pair, 0 is the first text, and 1, 2, ... are the sentences of the second text. In all other windows,
-        sentences are 0, 1, ...
-    char_start, char_end: the token's first character in the second text, and the character after its
-        last; -1 for a token outside of this text.
+    token_type_ids: segment of each token, 0 or 1; None for a model without segments.
+    sentence: number of the token's sentence, -1 for a special token. In a question with its context, and in a pair, 0
+        is the first text, and 1, 2, ... are the sentences of the second text. In all other windows, sentences are
+        0, 1, ...
+    char_start, char_end: index of the token's first character in the second text, and of the character after the
+        token's last one; -1 for a token outside of the second text.
     offsets: [window + 1] index of each window's first token, and the number of all tokens.
     question: index of each window's row in `question_ids`.
     question_ids: the id of each row.
-    targets: id of the token that a language model is to predict here, -1 for none; None for a task that
+    targets: id of the token that a language model is to predict at this position, -1 for none; None for a task that
         needs no language model.
     """
 
@@ -59,24 +59,11 @@ class Windows:
 
     @property
     def predicted_tokens(self) -> np.ndarray:
-        """The number of tokens of each window that a language model is to predict, [window] int64."""
-        return np.array([int((self.targets[self.tokens(window)] >= 0).sum()) for window in range(len(self))], np.int64)
+        """The number of tokens that a language model is to predict in each window, [window] int64."""
+        return np.diff(np.append(0, np.cumsum(self.targets >= 0))[self.offsets])
 
     def __len__(self) -> int:
         return len(self.question)
-
-    def select_questions(self, questions: np.ndarray) -> "Windows":
-        """Return the windows of some questions; questions: rising indices into `question_ids`."""
-        chosen = np.flatnonzero(np.isin(self.question, questions))
-        ranges = [np.arange(self.offsets[window], self.offsets[window + 1]) for window in chosen]
-        tokens = np.concatenate([np.empty(0, np.int64), *ranges])
-        arrays = {name: array[tokens] for name in _OF_TOKENS if (array := getattr(self, name)) is not None}
-        return Windows(
-            **arrays,
-            offsets=np.concatenate([[0], np.cumsum(np.diff(self.offsets)[chosen])]),
-            question=np.searchsorted(questions, self.question[chosen]).astype(np.int32),
-            question_ids=[self.question_ids[index] for index in questions],
-        )
 
 
 def joined_windows(
@@ -89,11 +76,12 @@ def joined_windows(
     characters: tuple[Sequence[np.ndarray], Sequence[np.ndarray]] | None = None,
     targets: Sequence[np.ndarray] | None = None,
 ) -> Windows:
-    """Return windows of a task's rows, from one array [token] for each window.
+    """Return windows of a task's rows from their parts; all sequences but `rows` have one item for each window.
 
-    owners: index of each window's row in `rows`. token_types, sentences, targets: segment, sentence number (-1 for a
-        special token) and token to predict (-1 for none) of each token.
-    characters: (first character, character after the last) of each token; None if no answer is cut from a text.
+    owners: index of each window's row in `rows`. input_ids, token_types, sentences, targets: token id, segment,
+        sentence number (-1 for a special token) and id of the token to predict (-1 for none) of each token, [token].
+    characters: (index of each token's first character, index after its last character), as sequences of [token]; None
+        if no answer is cut from a text.
     """
 
     def joined(arrays: Sequence[np.ndarray], kind: type = np.int32) -> np.ndarray:
@@ -121,10 +109,10 @@ def windows_of_pairs(
     texts: Sequence[tuple[str, str]],
     token_types: Sequence | None,
 ) -> Windows:
-    """Return windows of pairs of texts, such as question and context; sequences have an item for each window.
+    """Return windows of pairs of texts, such as question and context; all sequences but `rows` have an item per window.
 
     owners: index of the window's row in `rows`. encodings: the tokenizer's objects. texts: the two texts in the window.
-    token_types: segment of each token; None for a model without segments.
+    token_types: segment of each token, [token]; None for a model without segments.
     """
     boundaries = {second: split_sentences(second) for _, second in texts}
     sentences, characters = [], []
@@ -138,11 +126,11 @@ def windows_of_pairs(
 
 
 def token_spans(encoding: Encoding, *texts: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each token's text, [token] int, and the token's characters in this text, [token, 2] int.
+    """Return the number of each token's text, [token] int, and where in this text the token is, [token, 2] int.
 
-    A token's characters are given by the first character and the character after the last. Texts are numbered from 0; a
-    special token has the number -1 and the characters (-1, -1). White space around a token is left out, since white
-    space belongs to the preceding sentence and should begin no answer.
+    Texts are numbered from 0; a token's place is the index of its first character, and the index after its last. A
+    special token has the number -1 and the place (-1, -1). White space around a token is left out, since white space
+    belongs to the preceding sentence and should begin no answer.
     """
     part = np.array([-1 if number is None else number for number in encoding.sequence_ids], int)
     spans = [
@@ -153,7 +141,10 @@ def token_spans(encoding: Encoding, *texts: str) -> tuple[np.ndarray, np.ndarray
 
 
 def without_space(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return start and end of a token in its text, without white space around it; white space alone stays."""
+    """Return a token's range of characters, `start` up to `end` in `text`, without white space at its ends.
+
+    A token of white space alone keeps its range.
+    """
     piece = text[start:end]
     if not piece or not (piece[0].isspace() or piece[-1].isspace()) or piece.isspace():
         return start, end
@@ -173,22 +164,30 @@ def split_sentences(text: str) -> np.ndarray:
 def sentence_of(offsets: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
     """Return the number of the sentence in which each token starts, [token] int32 from 0.
 
-    offsets: [token] int, first character of each token; boundaries: [sentence, 2] int from `split_sentences`.
-    A token that starts between two sentences belongs to the first of the two.
+    offsets: index of each token's first character in the text, [token] int. boundaries: where the text's sentences
+        start and end, [sentence, 2] int (`split_sentences`). A token between two sentences belongs to the first one.
     """
     return np.maximum(np.searchsorted(boundaries[:, 0], offsets, side="right") - 1, 0).astype(np.int32)
 
 
 def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> tuple[list, Windows]:
-    """Return `questions` rows drawn at random, in the order of `rows`, and the windows of these rows; all for "all"."""
+    """Return random rows, as many as `questions` says ("all" for all), in the order of `rows`, and their windows."""
     if questions == "all" or questions >= len(rows):
         return rows, windows
     drawn = np.sort(np.random.default_rng(seed).choice(len(rows), questions, replace=False))
-    return [rows[index] for index in drawn], windows.select_questions(drawn)
+    is_drawn, lengths = np.isin(windows.question, drawn), np.diff(windows.offsets)
+    tokens = np.repeat(is_drawn, lengths)
+    selected = Windows(
+        **{name: array[tokens] for name in _OF_TOKENS if (array := getattr(windows, name)) is not None},
+        offsets=np.cumsum([0, *lengths[is_drawn]]),
+        question=np.searchsorted(drawn, windows.question[is_drawn]).astype(np.int32),
+        question_ids=[windows.question_ids[index] for index in drawn],
+    )
+    return [rows[index] for index in drawn], selected
 
 
 def check_finite(values: np.ndarray, what: str) -> None:
-    """Raise `InputError` unless a model's values are finite; what: beginning of the message, such as `logits are`."""
+    """Raise `InputError` unless a model's values are finite; what: the values and a verb, such as `logits are`."""
     if not np.isfinite(values).all():
         raise InputError(f"The model's {what} not finite; run it in float32 or bfloat16, or check its weights.")
 

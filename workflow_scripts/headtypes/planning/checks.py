@@ -141,7 +141,7 @@ def _finetuned(config: Config, name: str) -> Mistakes:
         yield f"models.{name}.parent", f"it is fine-tuned from {finetuned.base}; leave parent out."
     if task.source.file is not None and task.source.training_file is None:
         yield (key, f"{finetuned.task} has no training data; name them in tasks.{finetuned.task}.source.training_file.")
-    if not KINDS[task.kind].is_learned:
+    if "training_file" not in KINDS[task.kind].source_keys or KINDS[task.kind].head is None:
         yield key, f"{finetuned.task} is of kind {task.kind}, on which no model is fine-tuned; name another task."
     else:
         yield from _answerable(config, key, finetuned.task)

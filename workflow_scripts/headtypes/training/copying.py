@@ -43,8 +43,8 @@ def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800
     seed: seed of the model's first weights and of the sequences; steps: largest number of updates.
 
     The loss is that of the repeated words. Training runs on the CPU in one thread, so that equal seeds give equal
-    models. A model copies if it predicts 95 % of the repeated tokens of the last ten batches. The file `training.json`
-    in the folder has the number of steps, whether the model copies, and this share.
+    models. A model copies if it predicts 95 % of the repeated tokens in the last ten batches. The file `training.json`
+    in the folder has the number of updates, whether the model copies, and the share of repeated tokens predicted.
     """
     tokenizer, out_folder = _tokenizer(), Path(out_folder)
     rng = np.random.default_rng(derive_seed(seed, "sequences"))

@@ -1,10 +1,10 @@
 """Fine-tuning of a model for a task, with `transformers.Trainer`."""
 
 import hashlib
-import json
 import math
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, Trainer, TrainerCallback, TrainingArguments
 from transformers.trainer_callback import PrinterCallback
-from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
+from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR, get_last_checkpoint
 
 from headtypes.core.errors import InputError, told
 from headtypes.core.files import StrPath, canonical_json, read_json, write_json
@@ -34,8 +34,7 @@ _STRETCH = 50
 def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.Generator) -> list[int]:
     """Return the order in which examples are learned: `batch_size` times `steps` indices, batch after batch.
 
-    lengths: [example] number of tokens.
-
+    lengths: number of tokens of each example, [example]. rng: generator of the random order.
     Every example is used once before any is used again. Within each stretch of 50 batches, examples are grouped by
     length, so that there is little padding, and the batches are shuffled. Transformers' own `group_by_length` draws
     anew in every epoch. Here the whole run is planned, so that a resumed run continues exactly.
@@ -51,47 +50,27 @@ def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.
     return np.concatenate(batches).tolist()
 
 
-class PlannedExamples(torch.utils.data.Dataset):
-    """A data set whose items are a model's inputs: {argument of `forward`: value} for one window, in a planned order.
+def batch_of(
+    windows: Windows, targets: Mapping[str, np.ndarray], pad_token: int, chosen: Sequence[int]
+) -> dict[str, torch.Tensor]:
+    """Return {argument of the model's `forward`: int64 tensor} for a batch of windows, targets included.
 
-    targets: [window, column] int targets, such as the first and the last token of an answer.
-    target_names: arguments of `forward`, one for each column of targets.
-    order: [example] indices of windows.
-    """
-
-    def __init__(self, windows: Windows, targets: np.ndarray, target_names: Sequence[str], order: Sequence[int]):
-        self._windows, self._targets, self._target_names, self._order = windows, targets, target_names, order
-
-    def __len__(self) -> int:
-        return len(self._order)
-
-    def __getitem__(self, index: int) -> dict[str, list[int] | int]:
-        window = self._order[index]
-        tokens = self._windows.tokens(window)
-        example = {"input_ids": self._windows.input_ids[tokens].tolist()}
-        if self._windows.token_type_ids is not None:
-            example["token_type_ids"] = self._windows.token_type_ids[tokens].tolist()
-        return {**example, **dict(zip(self._target_names, self._targets[window].tolist(), strict=True))}
-
-
-def padding_collator(pad_token: int) -> Callable[[list[dict]], dict[str, torch.Tensor]]:
-    """Return a function that makes a batch of examples, padded on the right so that positions of answers remain valid.
-
+    Windows are padded on the right, so that positions of answers remain valid.
+    targets: {argument: [window] int}, as `Kind.training_targets` returns them. chosen: indices of the batch's windows.
     pad_token: id of the model's own padding token, by which a decoder's classification head finds the end of a text.
     """
 
-    def collate(examples: list[dict]) -> dict[str, torch.Tensor]:
-        masked = [{**example, "attention_mask": [1] * len(example["input_ids"])} for example in examples]
-        columns = {name: [torch.as_tensor(example[name]) for example in masked] for name in masked[0]}
-        fill = {"input_ids": pad_token}
-        return {
-            name: pad_sequence(values, batch_first=True, padding_value=fill.get(name, 0))
-            if values[0].ndim
-            else torch.stack(values)
-            for name, values in columns.items()
-        }
+    def padded(array: np.ndarray, fill: int = 0) -> torch.Tensor:
+        texts = [torch.tensor(array[windows.tokens(window)], dtype=torch.int64) for window in chosen]
+        return pad_sequence(texts, batch_first=True, padding_value=fill)
 
-    return collate
+    batch = {
+        "input_ids": padded(windows.input_ids, pad_token),
+        "attention_mask": padded(np.ones_like(windows.input_ids)),
+    }
+    if windows.token_type_ids is not None:
+        batch["token_type_ids"] = padded(windows.token_type_ids)
+    return batch | {name: torch.tensor(right[chosen]) for name, right in targets.items()}
 
 
 # The share of the steps over which the learning rate rises.
@@ -121,7 +100,7 @@ def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, 
         model = _load(head.auto, record, chosen, labels)
         if head.pooled:
             check_padding(model.config, record.folder)
-        _finetune(model, tokenizer, windows, targets, learned.target_names, Path(out_folder), chosen)
+        _finetune(model, tokenizer, windows, targets, Path(out_folder), chosen)
 
 
 def _load(
@@ -174,8 +153,7 @@ def _finetune(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     windows: Windows,
-    targets: np.ndarray,
-    target_names: Sequence[str],
+    targets: Mapping[str, np.ndarray],
     out_folder: Path,
     settings: FinetuningSettings,
 ) -> None:
@@ -217,8 +195,8 @@ def _finetune(
     trainer = Trainer(
         model=model,
         args=arguments,
-        train_dataset=PlannedExamples(windows, targets, target_names, order),
-        data_collator=padding_collator(padding_token(model.config) or 0),
+        train_dataset=order,
+        data_collator=partial(batch_of, windows, targets, padding_token(model.config) or 0),
         callbacks=[_Progress(out_folder.name)],
     )
     trainer.remove_callback(PrinterCallback)
@@ -233,9 +211,11 @@ def _finetune(
     shutil.rmtree(checkpoints)
 
 
-def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, settings: FinetuningSettings) -> str:
+def _fingerprint(
+    model: PreTrainedModel, windows: Windows, targets: Mapping[str, np.ndarray], settings: FinetuningSettings
+) -> str:
     digest = hashlib.sha256(canonical_json(settings.model_dump()).encode())
-    for array in (windows.input_ids, windows.token_type_ids, windows.offsets, targets):
+    for array in (windows.input_ids, windows.token_type_ids, windows.offsets, *targets.values()):
         digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
     for name, tensor in model.state_dict().items():
         digest.update(name.encode())
@@ -244,23 +224,21 @@ def _fingerprint(model: PreTrainedModel, windows: Windows, targets: np.ndarray, 
 
 
 def _last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
-    """Return the path of the last complete checkpoint of a run; None if no checkpoint is complete.
+    """Return the path of the last complete checkpoint in a folder, or None; remove incomplete checkpoints.
 
-    A checkpoint is complete if its trainer_state.json, which Trainer writes last, can be read. All other checkpoints
-    are removed. fingerprint: digest of what the run's result depends on; checkpoints of another fingerprint are
-    removed, too.
+    A checkpoint is complete if its trainer_state.json, which Trainer writes last, can be read.
+    fingerprint: digest of what the run's result depends on; checkpoints of another fingerprint are removed as well.
     """
     run = checkpoints / "run.json"
     if checkpoints.exists() and (not run.exists() or read_json(run) != fingerprint):
         shutil.rmtree(checkpoints)
     write_json(run, fingerprint)
-    complete = []
     for folder in checkpoints.glob(f"{PREFIX_CHECKPOINT_DIR}-*"):
         try:
-            complete.append((json.loads((folder / "trainer_state.json").read_text())["global_step"], str(folder)))
-        except (FileNotFoundError, json.JSONDecodeError):
+            read_json(folder / "trainer_state.json")
+        except (FileNotFoundError, InputError):
             shutil.rmtree(folder)
-    return max(complete)[1] if complete else None
+    return get_last_checkpoint(checkpoints)
 
 
 class _Progress(TrainerCallback):

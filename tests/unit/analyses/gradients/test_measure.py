@@ -25,10 +25,9 @@ from headtypes.core.files import derive_seed
 from headtypes.core.table_files import write_csv
 from headtypes.data.encoding import encode_samples, mask_words
 from headtypes.data.kinds.question_answering import answer_positions, build_windows
-from headtypes.data.kinds.sentence_pair import build_pairs
 from headtypes.data.tasks import Sample
 from tests.support.models import in_float64, tiny_bert, tiny_language_model, tiny_roberta
-from tests.support.records import PAIRS, classifier, question_of, recorded, types_in
+from tests.support.records import PAIRS, classifier, pair_windows, question_of, recorded, types_in
 
 # Two have the same length, one has no punctuation, and one is much longer than the others.
 TEXTS = [
@@ -198,7 +197,7 @@ def test_gradients_of_answers_are_means_over_the_windows_of_a_question(max_seq_l
 @pytest.mark.parametrize("make", [tiny_bert, tiny_roberta])
 def test_gradients_of_labels_are_those_of_whole_maps(make, tmp_path):
     model, tokenizer = classifier(make)
-    windows, means = build_pairs(PAIRS, tokenizer, max_length=60), []
+    windows, means = pair_windows(PAIRS, tokenizer, max_length=60), []
     for window, pair in enumerate(PAIRS):
 
         def loss(output, label=pair.label):
@@ -295,7 +294,7 @@ def test_weights_without_a_head_give_no_values_and_say_why(tmp_path):
     assert found.reason.startswith("has no head for masked words: its weights lack cls.predictions.bias")
     assert found.warnings == [f"nothing is measured: the model {found.reason}."]
     record = recorded(*tiny_language_model("bert"), tmp_path / "words")
-    windows = build_pairs(PAIRS, tokenizer, max_length=60)
+    windows = pair_windows(PAIRS, tokenizer, max_length=60)
     found = measure_answer_gradients(PAIRS, windows, record, batch_tokens=512, **SETTINGS)
     assert found.reason.startswith("has no classification head: its weights lack bert.pooler.dense.bias")
 

@@ -131,7 +131,7 @@ class Evaluator:
             for operations in distinct.values():
                 hook = Ablation(operations, of_batch, reading, self._head_outputs)
                 values = answers.read(run_once(self.model, batch.inputs, hook), of_batch, batch.inputs)
-                read.append(pd.DataFrame({"window": batch.samples, **dict(zip(answers.columns, values, strict=True))}))
+                read.append(pd.DataFrame({"window": batch.samples, **values}))
                 shown.update(len(batch.samples))
             for batches, table in zip(tables.values(), read, strict=True):
                 batches.append(table)

@@ -19,10 +19,11 @@ from transformers import PreTrainedModel
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.attention.hook import Batch, Group, Layer, Scratch, check_heads, equal_lengths, run_model
 from headtypes.attention.one_pass import ModelOnTask
+from headtypes.core.errors import InputError
 from headtypes.core.files import derive_seed
 from headtypes.core.progress import warn
 from headtypes.core.table_files import write_csv
-from headtypes.data.answering import NO_TARGET, AnswerLoss, SomeTokens, token_losses
+from headtypes.data.answering import NO_TARGET, Answers, SomeTokens, token_losses
 from headtypes.data.encoding import SPECIAL_KINDS, Encoded, mask_words, sample_questions, token_kinds
 from headtypes.data.tasks import KINDS, Sample, read_records, read_rows
 from headtypes.data.windows import Windows, draw_part, read_windows
@@ -123,15 +124,21 @@ class NextToken(Loss):
         return token_losses(output.logits.flatten(0, 1), targets.flatten(), owners.flatten(), len(targets))
 
 
-class GoldAnswers(AnswerLoss):
+class GoldAnswers(Answers):
     """The loss on gold answers: the mean cross entropy of the gold answers of a task's questions or pairs."""
 
     def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, what: str):
-        super().__init__(kind, windows, targets, what)
+        super().__init__(kind, windows, targets)
+        self._whole = np.flatnonzero((targets >= 0).all(1))
+        if not len(self._whole):
+            raise InputError(f"{what}: no window holds a whole answer; make windows.max_seq_length larger.")
         self.name = kind
-        self.input_ids, self.token_types, _ = (of and [of[window] for window in self.windows] for of in windows.texts)
+        self.input_ids, self.token_types, _ = (of and [of[window] for window in self._whole] for of in windows.texts)
         self.kinds = [kind_of[ids] for ids in self.input_ids]
-        _, self.units = np.unique(windows.question[self.windows], return_inverse=True)
+        _, self.units = np.unique(windows.question[self._whole], return_inverse=True)
+
+    def start(self, inputs: np.ndarray) -> None:
+        super().start(self._whole[inputs])
 
 
 # The loss is multiplied by this in a precision in which small gradients would be lost, and its gradients are divided.

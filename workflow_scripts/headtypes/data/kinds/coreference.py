@@ -25,7 +25,7 @@ class Mention(StrictRecord):
 class AnnotatedSentence(StrictRecord):
     """A sentence of a document with mentions of entities; a tuple has one entry for each word.
 
-    heads: number of each word's head in the dependency tree, from 1, 0 for the root; None without a tree.
+    heads: number in the sentence of each word's head in the dependency tree, from 1; 0 for the root; None without tree.
     relations: relation of each word to its head; None without a tree.
     upos, xpos: universal and language-specific part of speech (CoNLL-2012 has xpos alone); "" if missing.
     numbers: the feature Number (`Sing`, `Plur`, ...); "" for a word without it.
@@ -103,9 +103,9 @@ _ID_ALONE = re.compile("(.+)()")
 class _DocumentBuilder:
     """A document to which sentences and mentions are added while its file is read.
 
-    path, line: place at which the document begins, for messages.
+    path, line: file, and number of the line, from 1, at which the document begins, for messages.
     entity: pattern of the text that names an entity. The pattern's first two groups are the entity's id and, for a
-        mention of several spans, the number of the span.
+        mention of several spans, which of the spans this is, such as `[1/2]`.
     """
 
     def __init__(self, id_: str, path: str, line: int, entity: re.Pattern):
@@ -120,7 +120,7 @@ class _DocumentBuilder:
     def mark(self, marks: str, line: int, start: int, end: int) -> None:
         """Open and close mentions at a word of the sentence that is being read.
 
-        marks: brackets with ids of entities, such as `(1(2)` or `3)4)`.
+        marks: brackets with ids of entities, such as `(1(2)` or `3)4)`; line: number of their line, for messages.
         start, end: index of the word in its sentence; for an empty node, indices of the next and of the previous word.
         """
         brackets = list(_MARK.finditer(marks))
@@ -157,7 +157,7 @@ class _DocumentBuilder:
         self._words += len(sentence.words)
 
     def finish(self) -> AnnotatedDocument | None:
-        """Return the document with its coreferent mentions; None if nothing is marked as a mention."""
+        """Return the document, with the mentions of entities that have two or more; None if no mention is marked."""
         if not self._sentences:
             raise malformed(self._path, self._line, f"the document {self.id} that begins here has no words")
         if not self._marked:
@@ -172,7 +172,6 @@ class _DocumentBuilder:
 
 # Fields of a mention where none are declared: an id that is a number, and what is none.
 _NUMBERED = re.compile(r"[A-Za-z]?[0-9]+(\[[0-9/]+\])?-[^0-9].*")
-_NEWDOC = re.compile(r"newdoc(?:\s+id\s*=\s*(.*))?")
 
 
 def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
@@ -183,12 +182,12 @@ def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
     """
     builder, number, declared = None, 0, 0
     for block in conllu.read_blocks(path):
-        begins = _beginning(block)
-        if builder is None or begins is not None:
+        begins = block.comments.get("newdoc id", block.comments.get("newdoc"))
+        if builder is None or begins:
             if builder is not None:
                 yield builder.finish()
             number += 1
-            line, name = begins or (block.words[0].number, None)
+            line, name = begins or (block.words[0].number, "")
             of_file = Path(path).stem if number == 1 else f"{Path(path).stem}-{number}"
             builder = _DocumentBuilder(name or of_file, path, line, _ENTITY)
         declared = _number_of_fields(block, path) or declared
@@ -201,23 +200,22 @@ def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
         yield builder.finish()
 
 
-def _beginning(block: conllu.SentenceLines) -> tuple[int, str | None] | None:
-    for line, comment in block.comments:
-        if match := _NEWDOC.fullmatch(comment):
-            return line, match[1]
-    return None
-
-
 def _number_of_fields(block: conllu.SentenceLines, path: str) -> int:
-    fields = conllu.comment_value(block, "global.Entity")
-    if fields is not None and fields[1].split("-")[0] not in ("GRP", "eid"):
-        raise malformed(path, fields[0], f"the first field of an entity is not its id (GRP or eid), but {fields[1]!r}")
-    return 0 if fields is None else len(fields[1].split("-"))
+    if "global.Entity" not in block.comments:
+        return 0
+    line, declared = block.comments["global.Entity"]
+    fields = declared.split("-")
+    if fields[0] not in ("GRP", "eid"):
+        raise malformed(path, line, f"the first field of an entity is not its id (GRP or eid), but {declared!r}")
+    return len(fields)
+
+
+def _pairs(column: str) -> list[tuple[str, str]]:
+    return [item.partition("=")[::2] for item in column.split("|")]
 
 
 def _mark(builder: _DocumentBuilder, line: conllu.Line, start: int, end: int, declared: int, path: str) -> None:
-    for item in line.columns[conllu.MISC].split("|"):
-        key, _, value = item.partition("=")
+    for key, value in _pairs(line.columns[conllu.MISC]):
         if key == "Entity":
             for opens, mark, _ in _MARK.findall(value):
                 # What ends a mention is an id alone.
@@ -232,21 +230,17 @@ def _mark(builder: _DocumentBuilder, line: conllu.Line, start: int, end: int, de
 def _sentence(block: conllu.SentenceLines, path: str) -> AnnotatedSentence:
     annotated = any(columns[conllu.HEAD] != "_" for _, columns in block.words)
     heads, relations = conllu.tree_of(block, path) if annotated else (None, None)
-    speaker = conllu.comment_value(block, "speaker")
+    _, speaker = block.comments.get("speaker", (None, ""))
     return AnnotatedSentence(
         words=conllu.word_forms(block),
         heads=heads,
         relations=relations,
         upos=conllu.column_values(block, conllu.UPOS),
         xpos=conllu.column_values(block, conllu.XPOS),
-        numbers=tuple(_number(columns[conllu.FEATS]) for _, columns in block.words),
+        numbers=tuple(dict(_pairs(columns[conllu.FEATS])).get("Number", "") for _, columns in block.words),
         parse=None,
-        speakers=(speaker[1] if speaker else "",) * len(block.words),
+        speakers=(speaker,) * len(block.words),
     )
-
-
-def _number(feats: str) -> str:
-    return next((item.removeprefix("Number=") for item in feats.split("|") if item.startswith("Number=")), "")
 
 
 # The layout of CoNLL-2012, as OntoNotes and LitBank have it.

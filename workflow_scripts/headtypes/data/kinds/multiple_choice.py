@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headtypes.core.errors import InputError, shortened
-from headtypes.data.tasks import ID, MEASURES, DataColumn, Sample, StrictRecord, TableKind, checked_table, read_ids
+from headtypes.data.tasks import ID, DataColumn, Sample, StrictRecord, TableKind, checked_table, read_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,15 @@ class MultipleChoice(TableKind):
     }
     # A model for masked words gives no probability of an answer that follows a question.
     head = "causal_lm"
-    windows_of_row = 4
-    metrics, counted = MEASURES["multiple_choice"]
     # The question and a choice are one running text, and in a causal layer padding would be a look at what follows.
     without_reading = ("sentences", "uniform_over_padding")
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the questions of a DataFrame, `data`, as a list of `ChoiceQuestion`; where: the file, for messages.
+        """Return the questions of a DataFrame, `data`, as a list of `ChoiceQuestion`.
 
-        key: the config's key of `columns`, for messages. columns: {field of a question: column of `data`}.
-        A row's choices are a list of texts, and its answer an index from 0. Or choices are {"text": texts, "label":
-        names}, and the answer is one of the names (ARC).
+        columns: {field of a question: column of `data`}. A row's choices are a list of texts, and its answer an index
+            from 0. Or the choices are {"text": texts, "label": names}, and the answer is one of the names (ARC).
+        where: the file, and key: the key of `columns` in the configuration, for messages.
         """
         table = checked_table(data, where, key, columns.values())
         ids = read_ids(table, where, columns.get("id"))
@@ -69,10 +67,10 @@ class MultipleChoice(TableKind):
         return [Sample(rows[index].id, rows[index].text(rows[index].answer), None) for index in draw(len(rows))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length):
-        """Return each question with each of its choices, a space between them, encoded as one window.
+        """Return a window for each choice of each question, in order: question, space and choice.
 
-        If a window would be too long, its question loses the first tokens. Windows are sorted by question, then by
-        choice. In each window, the tokens of the choice are those to predict.
+        If a window would be too long, its question loses the first tokens. The tokens to predict are those of the
+        choice.
         """
         import numpy as np
 
@@ -113,18 +111,18 @@ class MultipleChoice(TableKind):
         return np.where(right, windows.predicted_tokens, -1)[:, None]
 
     def score_answers(self, rows, windows, record, values):
-        """Return {id of a question: its likeliest choice}, and a table with a row for each question.
+        """Return {id of a question: text of its likeliest choice}, and a table with a row for each question.
 
-        values: (loss in nats, number of tokens), each [choice] over the choices of all questions in order.
-        A choice's log-likelihood is the sum over its tokens, in nats. The normalised log-likelihood is this sum divided
-        by the choice's number of characters (`acc_norm` of the Language Model Evaluation Harness). The first of equally
-        likely choices is taken. Columns of the table: id, answer, predicted and predicted_normalised (indices of
-        choices, from 0), correct and correct_normalised (0 or 100), and log_likelihood of the right choice.
+        values: {"loss": negative log-likelihood in nats, [choice] over the choices of all questions in order}.
+        A choice's log-likelihood is the sum over its tokens. The normalised one is this sum divided by the choice's
+        number of characters (`acc_norm` of the Language Model Evaluation Harness). Of equally likely choices, the first
+        is taken. Columns of the table: id; answer, predicted and predicted_normalised, indices of choices from 0;
+        correct and correct_normalised, 0 or 100; and log_likelihood of the right choice, in nats.
         """
         import numpy as np
         import pandas as pd
 
-        losses = np.split(values[0], np.cumsum([len(row.choices) for row in rows])[:-1])
+        losses = np.split(values["loss"], np.cumsum([len(row.choices) for row in rows])[:-1])
         table = []
         for row, loss in zip(rows, losses, strict=True):
             predicted = int(np.argmin(loss))

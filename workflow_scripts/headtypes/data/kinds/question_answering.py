@@ -6,12 +6,12 @@ import copy
 import re
 import string
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headtypes.core.errors import InputError, shortened
-from headtypes.data.tasks import MEASURES, Kind, Sample, StrictRecord, check_same
+from headtypes.data.tasks import Kind, Sample, StrictRecord, check_same
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +29,7 @@ class Question(StrictRecord):
     """A question about a context, with its reference answers.
 
     article: title of the article that the context is part of.
-    answer_starts: index of the character of the context at which each answer begins.
+    answer_starts: index of the character in the context at which each of `answers` begins.
     """
 
     id: str
@@ -54,13 +54,10 @@ class QuestionAnswering(Kind):
     head = "question_answering"
     window_keys = ("doc_stride", "max_query_length")
     answer_keys = ("max_answer_length",)
-    metrics, counted = MEASURES["question_answering"]
-    target_names = ("start_positions", "end_positions")
-    answer_columns = ("score", "start", "end")
 
     def rows_of_file(self, data, where, key, columns):
         if isinstance(data, list):
-            return questions_from_rows(data, where)
+            return self.rows_of_hub(data, where, key, columns)
         try:
             rows = [
                 {
@@ -80,10 +77,21 @@ class QuestionAnswering(Kind):
                 "articles with 'paragraphs'; each paragraph needs 'context' and 'qas', and each of these 'id', "
                 "'question' and 'answers' (with 'text' and 'answer_start')."
             ) from error
-        return questions_from_rows(rows, where)
+        return self.rows_of_hub(rows, where, key, columns)
 
     def rows_of_hub(self, data, where, key, columns):
-        return questions_from_rows(data, where)
+        """Return the questions of rows as in the dataset `rajpurkar/squad`, as a list of `Question` in their order.
+
+        data: mappings with `id` (text or a whole number), `context`, `question`, `answers` (equally long lists `text`
+            and `answer_start`) and, if known, `title`. Without titles, each context counts as an article.
+        where: the file or dataset, for messages. key, columns: not used.
+        Raises `InputError` for a question without answers (SQuAD v2), and an answer that is not in the context.
+        """
+        contexts: dict[str, str] = {}
+        questions = [_question(row, number, where, contexts) for number, row in enumerate(data, start=1)]
+        if not questions:
+            raise InputError(f"{where} has no questions; give a SQuAD v1.1 file or split that has some.")
+        return questions
 
     def draw_samples(self, rows, draw):
         return [Sample(rows[index].id, rows[index].question, rows[index].context) for index in draw(len(rows))]
@@ -100,11 +108,13 @@ class QuestionAnswering(Kind):
         return answer_positions(rows, windows)
 
     def training_targets(self, rows, windows):
-        """Return (targets [window, 2] int64, None): positions of the first and last token of each window's answer.
+        """Return the answer's first and last token in each window, and None for the names of labels.
 
-        A window without the whole answer has 0 and 0, the position of `[CLS]`. None stands for the names of labels.
+        The first item is {"start_positions": [window] int64, "end_positions": [window] int64}, indices of tokens. A
+        window without the whole answer has 0 and 0, the position of `[CLS]`.
         """
-        return answer_positions(rows, windows).clip(0), None
+        start, end = answer_positions(rows, windows).clip(0).T
+        return {"start_positions": start, "end_positions": end}, None
 
     def answer_logits(self, output, mask):
         import torch
@@ -119,26 +129,11 @@ class QuestionAnswering(Kind):
         for row, sentence in enumerate(sentences):
             context[row, : len(sentence)] = sentence > 0
         start, end = (logits.float().cpu().numpy() for logits in (output.start_logits, output.end_logits))
-        return best_spans(start, end, context, max_answer_length)
+        return best_spans(start, end, context, max_answer_length)._asdict()
 
     def score_answers(self, rows, windows, record, values):
-        answers = answer_questions(rows, windows, Spans(*values))
+        answers = answer_questions(rows, windows, Spans(**values))
         return answers, score_predictions(rows, answers)
-
-
-def questions_from_rows(rows: Iterable[Mapping[str, Any]], source: str) -> list[Question]:
-    """Return the questions of rows as in the dataset `rajpurkar/squad`, in the order of rows.
-
-    rows: mappings with `id` (text or a whole number), `context`, `question`, `answers` (equally long lists `text` and
-        `answer_start`) and, if known, `title`. Without titles, each context counts as an article.
-    source: the file or dataset, for messages.
-    Raises `InputError` for a question without answers (SQuAD v2), and an answer that is not in the context.
-    """
-    contexts: dict[str, str] = {}
-    questions = [_question(row, number, source, contexts) for number, row in enumerate(rows, start=1)]
-    if not questions:
-        raise InputError(f"{source} has no questions; give a SQuAD v1.1 file or split that has some.")
-    return questions
 
 
 def _question(row: Mapping[str, Any], number: int, source: str, contexts: dict[str, str]) -> Question:
@@ -189,11 +184,11 @@ def build_windows(
 ) -> Windows:
     """Return questions with their contexts as sliding windows, cut as by the original run_squad of BERT.
 
-    tokenizer: a fast tokenizer; its own truncation and padding are ignored.
     max_seq_length: most tokens of a window.
     doc_stride: tokens from the start of one window's context to the start of the next window's context.
     max_query_length: most tokens of a question; a longer question keeps its first tokens.
-    Every question has at least one window. Devlin et al. 2019, section 4.2; Guan et al. 2020, section 5.
+    Every question has at least one window. The tokenizer's own truncation and padding are ignored.
+    Devlin et al. 2019, section 4.2; Guan et al. 2020, section 5.
     """
     from headtypes.data.windows import windows_of_pairs
 
@@ -227,9 +222,9 @@ def build_windows(
 
 
 def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndarray:
-    """Return the first and last token of each question's first answer in each window, [window, 2] int64.
+    """Return where each window has the first reference answer: its first and last token, [window, 2] int64.
 
-    Both positions are -1 if the window does not hold the whole answer.
+    Both indices are -1 in a window that does not hold the whole answer.
     """
     import numpy as np
 
@@ -250,7 +245,7 @@ class Spans(NamedTuple):
     """The best answer span of each window; each field is an array [window].
 
     score: start logit plus end logit, float64; -inf in a window without context.
-    start, end: index of the first and last token in the window, int64; -1 in a window without context.
+    start, end: index, in the window, of the span's first and last token, int64; -1 in a window without context.
     """
 
     score: np.ndarray
@@ -266,8 +261,8 @@ def best_spans(
     start_logits, end_logits: float [window, token]; padding may hold anything.
     context_mask: bool [window, token], true on the context, whose tokens follow each other.
     max_answer_length: most tokens of a span.
-    Among spans of equal sum, the span that starts first is taken, then the span that ends first. Sums are in float64,
-    so that rounding makes no sums equal.
+    Of spans with equal sums, the span that starts first is taken, of these the one that ends first. Sums are in
+    float64, so that rounding makes no sums equal.
     """
     import numpy as np
 
@@ -277,34 +272,23 @@ def best_spans(
         check_finite(logits[context_mask], "logits are")
     starts = np.where(context_mask, start_logits.astype(np.float64), -np.inf)
     ends = np.where(context_mask, end_logits.astype(np.float64), -np.inf)
-    n_windows, n_tokens = starts.shape
-    score = np.full((n_windows, n_tokens), -np.inf)
-    further = np.zeros((n_windows, n_tokens), np.int64)
-    for distance in range(min(max_answer_length, n_tokens)):
-        fits = n_tokens - distance
-        total = starts[:, :fits] + ends[:, distance:]
-        better = total > score[:, :fits]
-        score[:, :fits][better] = total[better]
-        further[:, :fits][better] = distance
-    start = score.argmax(axis=1)
-    window = np.arange(n_windows)
+    longest = min(max_answer_length, starts.shape[1])
+    ends = np.pad(ends, ((0, 0), (0, longest - 1)), constant_values=-np.inf)
+    # [window, first token, tokens after it]
+    score = starts[:, :, None] + np.lib.stride_tricks.sliding_window_view(ends, longest, axis=1)
+    start, further = np.unravel_index(score.reshape(len(score), -1).argmax(1), score.shape[1:])
     has_context = context_mask.any(axis=1)
-    return Spans(
-        score[window, start],
-        np.where(has_context, start, -1),
-        np.where(has_context, start + further[window, start], -1),
-    )
+    return Spans(score.max((1, 2)), np.where(has_context, start, -1), np.where(has_context, start + further, -1))
 
 
 def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
-    """Return {id of a question: text of its best span over all its windows}; among equal spans, the first is taken.
+    """Return {id of a question: text of the best span in its windows, "" without any}; of equal spans, the first.
 
-    The original run_squad considers only the twenty best starts and ends, and a start only in the window in which its
-    token has most context. This function considers every span.
+    spans: the best span of each window. The original run_squad considers only the twenty best starts and ends, and a
+    start only in the window in which its token has most context; here every span is considered.
     """
     import numpy as np
 
-    check_same(questions, windows)
     best = np.full(len(questions), -np.inf)
     answers = {question.id: "" for question in questions}
     for window, (score, start, end) in enumerate(zip(*spans, strict=True)):
@@ -322,7 +306,8 @@ def score_predictions(questions: Sequence[Question], predictions: Mapping[str, s
 
     predictions: {id of a question: answer}. A missing answer raises `KeyError`, so that an incomplete run shows; the
         official evaluator counts a missing answer as wrong.
-    An answer's best score over all reference answers counts; texts are normalised (Rajpurkar et al. 2016, section 6.1).
+    Each score is the best over the question's reference answers, of normalised texts (Rajpurkar et al. 2016, section
+    6.1).
     """
     import pandas as pd
 

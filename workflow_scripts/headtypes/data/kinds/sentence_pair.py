@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 from headtypes.core.errors import InputError, nearest
 from headtypes.data.tasks import (
     ID,
-    MEASURES,
     DataColumn,
     Rows,
     Sample,
@@ -24,9 +23,7 @@ from headtypes.data.tasks import (
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
 
-    from headtypes.data.windows import Windows
     from headtypes.models.records import ModelRecord
 
 
@@ -56,14 +53,13 @@ class SentencePair(TableKind):
         "id": ID,
     }
     head = "sequence_classification"
-    metrics, counted = MEASURES["sentence_pair"]
-    answer_columns = ("label",)
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the pairs of a DataFrame, `data`, as a list of `Pair`; where, key: file and config key, for messages.
+        """Return the pairs of a DataFrame, `data`, as a list of `Pair`.
 
-        columns: {field of a pair, or id: column of `data`}.
-        `columns["labels"]`, if given, maps the table's labels to a model's; rows whose label maps to None are left out.
+        columns: {field of a pair: column of `data`}; under "labels", if given, {label in the table: label of the pair},
+            None for rows that are left out.
+        where: the file, and key: the key of `columns` in the configuration, for messages.
         """
         columns = dict(columns)
         called = columns.pop("labels", {})
@@ -87,16 +83,22 @@ class SentencePair(TableKind):
         return Rows(pairs, {"rows whose label is null in labels": len(table) - len(pairs)})
 
     def draw_samples(self, rows, draw):
-        return [_sample(rows[index]) for index in draw(len(rows))]
+        return [Sample(rows[index].id, rows[index].first, rows[index].second) for index in draw(len(rows))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length):
-        return build_pairs(rows, tokenizer, max_length=min(record.max_length, max_seq_length))
+        from headtypes.data.encoding import encode_samples
+        from headtypes.data.windows import windows_of_pairs
+
+        samples = self.draw_samples(rows, range)
+        encoded = encode_samples(samples, tokenizer, self.name, record.max_length, max_seq_length)
+        texts = [(row.first, row.second) for row in rows]
+        return windows_of_pairs(rows, range(len(rows)), encoded.encodings, texts, encoded.token_types)
 
     def answer_targets(self, rows, windows, record):
         return _numbers_for(rows, record)[:, None]
 
     def training_targets(self, rows, windows):
-        """Return the index of each pair's label among the sorted labels, [pair, 1] int64, and the sorted labels.
+        """Return {"labels": index of each pair's label among the sorted labels, [pair] int64}, and the sorted labels.
 
         Labels are sorted by value if all are whole numbers. The labels 1 and "1" are one label.
         """
@@ -106,7 +108,7 @@ class SentencePair(TableKind):
         labels = sorted(given, key=given.get if all(isinstance(label, int) for label in given.values()) else str)
         _check_labels(labels, "The training data have")
         indices = {label: index for index, label in enumerate(labels)}
-        return np.array([[indices[str(row.label)]] for row in rows]), labels
+        return {"labels": np.array([indices[str(row.label)] for row in rows])}, labels
 
     def check_answerable(self, rows, windows, record):
         super().check_answerable(rows, windows, record)
@@ -117,17 +119,27 @@ class SentencePair(TableKind):
 
         logits = output.logits.float().cpu().numpy()
         check_finite(logits, "logits are")
-        return (logits.argmax(1),)
+        return {"label": logits.argmax(1)}
 
     def score_answers(self, rows, windows, record, values):
-        ids = windows.question_ids
-        scores = score_pairs(ids, _numbers_for(rows, record), values[0], labels_of(record))
+        """Return {id of a pair: predicted label} and a table with a row for each pair: id, label, predicted, correct.
+
+        values: {"label": index of each pair's predicted label in the order of the model's logits, [pair] int}.
+        In the table, label and predicted are categories of the model's labels, and correct is 0 or 100.
+        """
+        import pandas as pd
+
+        ids, label, predicted = windows.question_ids, _numbers_for(rows, record), values["label"]
+        columns = {"label": label, "predicted": predicted}
+        names = labels_of(record)
+        named = {column: pd.Categorical.from_codes(numbers, names) for column, numbers in columns.items()}
+        scores = pd.DataFrame({"id": ids, **named, "correct": 100.0 * (label == predicted)})
         return dict(zip(ids, scores["predicted"], strict=True)), scores
 
     def mean_scores(self, scores):
-        """Return a mapping with accuracy, f1 and n_pairs: the accuracy and the F1 in percent, and the number of pairs.
+        """Return {"accuracy": in percent, "f1": in percent, "n_pairs": number of pairs} of a table of `score_answers`.
 
-        scores: a table of `score_pairs`. f1 is that of the second of exactly two labels (GLUE, MRPC), else absent.
+        f1 is that of the second of exactly two labels, as in GLUE's MRPC; with more labels it is absent.
         """
         means = {"accuracy": float(scores["correct"].mean())}
         labels = scores["label"].cat.categories
@@ -138,22 +150,8 @@ class SentencePair(TableKind):
         return {**means, "n_pairs": len(scores)}
 
 
-def _sample(pair: Pair) -> Sample:
-    return Sample(pair.id, pair.first, pair.second)
-
-
-def build_pairs(pairs: Sequence[Pair], tokenizer, *, max_length: int) -> Windows:
-    """Return each pair encoded as a window of at most `max_length` tokens; the longer text of a pair is cut."""
-    from headtypes.data.encoding import encode_samples
-    from headtypes.data.windows import windows_of_pairs
-
-    encoded = encode_samples(list(map(_sample, pairs)), tokenizer, SentencePair.name, max_length)
-    texts = [(pair.first, pair.second) for pair in pairs]
-    return windows_of_pairs(pairs, range(len(pairs)), encoded.encodings, texts, encoded.token_types)
-
-
 def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np.ndarray:
-    """Return the index of each pair's label in `names`, [pair] int64; case does not count.
+    """Return the index of each pair's label in `names`, in upper or lower case, [pair] int64.
 
     names: a model's labels in the order of its logits; where: the model, for messages.
     Raises `InputError` if a pair has no label, or a label that is not in `names`.
@@ -208,20 +206,3 @@ def _check_labels(labels: Sequence[str], whose: str) -> None:
             raise InputError(
                 f"{whose} the labels {other!r} and {label!r}, which are taken for one; rename one of them."
             )
-
-
-def score_pairs(ids: Sequence[str], label: np.ndarray, predicted: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
-    """Return a table with a row for each pair: id, label, predicted, correct (0 or 100).
-
-    label, predicted: [pair] int, indices in the model's labels `names`; in the table, both are categories of `names`.
-    """
-    import pandas as pd
-
-    return pd.DataFrame(
-        {
-            "id": list(ids),
-            "label": pd.Categorical.from_codes(label, list(names)),
-            "predicted": pd.Categorical.from_codes(predicted, list(names)),
-            "correct": 100.0 * (label == predicted),
-        }
-    )

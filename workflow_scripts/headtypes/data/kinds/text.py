@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headtypes.core.errors import InputError, shortened
 from headtypes.core.files import derive_seed, numbered_objects, read_json, text_of
-from headtypes.data.tasks import LANGUAGE_MODEL, MEASURES, SIZES, Kind, Sample, StrictRecord
+from headtypes.data.tasks import LANGUAGE_MODEL, SIZES, Kind, Sample, StrictRecord
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ class Document(StrictRecord):
 
 
 class Text(Kind):
-    """Tasks whose rows are documents of paragraphs; a language model predicts words (Clark et al. 2019, section 3)."""
+    """The kind of task whose rows are documents, whose words language models predict (Clark et al. 2019, section 3)."""
 
     name = "text"
     row = Document
@@ -40,14 +40,13 @@ class Text(Kind):
     head = LANGUAGE_MODEL
     # There are no question and context, and in a causal layer padding would be a look at what is to be predicted.
     without_reading = ("sentences", "uniform_over_padding")
-    metrics, counted = MEASURES["text"]
 
     def rows_of_file(self, data, where, key, columns):
         """Return the documents of files, as a list of `Document` in the order of files; key, columns: not used.
 
         data: paths of files with one suffix: .json (SQuAD), .jsonl ({"id": ..., "paragraphs": [...]}) or .txt. In plain
             text, an empty line ends a paragraph, and a form feed or the end of the file ends a document.
-        where: the file or folder, for messages.
+        where: the file or folder that `data` are of, for messages.
         """
         suffix = Path(data[0]).suffix.lower()
         if suffix not in _READERS:
@@ -55,10 +54,7 @@ class Text(Kind):
         return _with_segments([document for file in data for document in _READERS[suffix](file)], where)
 
     def rows_of_hub(self, data, where, key, columns):
-        """Return the documents of a dataset: the texts `context` of one `title` are paragraphs of one document.
-
-        data: rows of the dataset. where: the dataset's name, for messages. key, columns: not used.
-        """
+        # The texts `context` of one `title` are paragraphs of one document.
         return _with_segments(_by_title(data, where), where)
 
     def draw_samples(self, rows, draw):
@@ -66,9 +62,10 @@ class Text(Kind):
         return [segments[index] for index in draw(len(segments))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length, seed):
-        """Return each segment of the documents encoded as a window, with the tokens to predict.
+        """Return each segment of the documents (`segments_of`) as a window with the tokens to predict.
 
-        seed: seed of masked words, combined with each segment's id; a causal model predicts each next token instead.
+        A model of the masked kind predicts masked words, drawn by `seed` and the segment's id, a causal model each next
+        token.
         """
         import numpy as np
 
@@ -113,17 +110,17 @@ class Text(Kind):
         """Return {} and a table with a row for each document that has tokens to predict: id, loss, tokens.
 
         The loss is summed over the document's predicted tokens, in nats; `tokens` is the number of these tokens.
-        values: (loss in nats, number of tokens to predict), each [window].
+        values: {"loss": in nats, "tokens": number of tokens to predict}, each [window].
         """
         import numpy as np
         import pandas as pd
 
         texts = len(windows.question_ids)
-        loss, tokens = (np.bincount(windows.question, value, texts) for value in values)
+        loss, tokens = (np.bincount(windows.question, values[name], texts) for name in ("loss", "tokens"))
         scores = pd.DataFrame({"id": windows.question_ids, "loss": loss, SIZES: tokens.astype(np.int64)})
         scores = scores[scores[SIZES] > 0].reset_index(drop=True)
         if scores.empty:
-            raise InputError(f"None of the {self.counted} has a token to predict; evaluate the model on more of them.")
+            raise InputError("None of the documents has a token to predict; evaluate the model on more of them.")
         return {}, scores
 
     def mean_scores(self, scores):
@@ -131,7 +128,7 @@ class Text(Kind):
 
         tokens = int(scores[SIZES].sum())
         loss = float(scores["loss"].sum() / tokens)
-        return {"loss": loss, "perplexity": float(np.exp(loss)), f"n_{self.counted}": len(scores), "n_tokens": tokens}
+        return {"loss": loss, "perplexity": float(np.exp(loss)), "n_documents": len(scores), "n_tokens": tokens}
 
 
 def _read_squad(file: str) -> list[Document]:
@@ -206,7 +203,7 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
 def segments_of(document: Document) -> list[Sample]:
     """Return a document's segments as samples: paragraphs 2i and 2i + 1, i from 0 (Clark et al. 2019, section 3).
 
-    Segments with a paragraph without letters, digits, punctuation and symbols are left out: tokenizers may drop it.
+    A segment is left out if a paragraph has no letter, digit, punctuation or symbol: tokenizers may drop the paragraph.
     """
     pairs = zip(document.paragraphs[::2], document.paragraphs[1::2], strict=False)
     return [
@@ -218,7 +215,6 @@ def segments_of(document: Document) -> list[Sample]:
 
 
 def _sentences(segment: Sample, encoding: Encoding) -> np.ndarray:
-    """Return the sentence number of each token of a segment, from 0, [token] int; -1 for a special token."""
     import numpy as np
 
     from headtypes.data.encoding import BETWEEN

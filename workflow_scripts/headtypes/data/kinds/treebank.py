@@ -52,7 +52,7 @@ def read_sentences(path: str) -> list[Sentence]:
     """Return the sentences of a CoNLL-U file; a sentence without `# sent_id` has its number, from 1, as its id."""
     sentences = []
     for number, block in enumerate(conllu.read_blocks(path), start=1):
-        _, name = conllu.comment_value(block, "sent_id") or (None, str(number))
+        _, name = block.comments.get("sent_id", (None, str(number)))
         columns = (conllu.column_values(block, column) for column in (conllu.UPOS, conllu.XPOS, conllu.LEMMA))
         sentences.append(Sentence(name, conllu.word_forms(block), *conllu.tree_of(block, path), *columns))
     return sentences
