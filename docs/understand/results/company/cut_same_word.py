@@ -1,0 +1,151 @@
+"""Take from a few heads their attention to the same word in the other text, or to everything else.
+
+    PYTHONPATH=workflow_scripts python cut_same_word.py NAME=FOLDER/MODEL/TASK HEAD HEAD ...
+
+NAME: name of the run in `cut.csv`, whose rows are replaced. FOLDER: the working directory of a run with
+`results/company/MODEL/TASK.h5`, whose questions are asked again. HEAD: layer and head from 1, as in 3-10.
+Attention is cut after the softmax and rows are not renormalised, as in Guan et al.'s ablations.
+"""
+
+import re
+import sys
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from headtypes.analyses.company.results import Company
+from headtypes.analyses.same_word.measure import SameWord
+from headtypes.attention.hook import Batch, Layer, run, run_batches
+from headtypes.attention.operations import head_of
+from headtypes.core.hdf5_files import read_arrays
+from headtypes.core.progress import progress
+from headtypes.core.statistics import Evidence, Measured
+from headtypes.data.answering import GOLD_LOSS, Answers, load_for
+from headtypes.data.tasks import KINDS, read_rows
+from headtypes.data.windows import read_windows
+from headtypes.models.records import read_model_record
+
+HERE, KIND = Path(__file__).parent, KINDS["question_answering"]
+
+
+def same_word(ids: np.ndarray, sentence: np.ndarray, vocabulary: list[str], frequent: set[str]) -> np.ndarray:
+    """Return which keys are the same word as a query and stand in the other text of a window, [query, key] bool.
+
+    ids, sentence: [token] id, and sentence: 0 for the question, from 1 for the context, -1 for a special token.
+    vocabulary: WordPiece tokens by id. frequent: words that do not count, as punctuation does not.
+    """
+    pieces = [vocabulary[number] for number in ids]
+    word_of = list(accumulate((not piece.startswith("##") for piece in pieces), initial=-1))[1:]
+    words = pd.Series([piece.removeprefix("##") for piece in pieces]).groupby(word_of).sum()
+    word = words.to_numpy()[word_of]
+    counts = np.array([re.fullmatch(r"\w+", text) is not None and text not in frequent for text in word])
+    counts &= sentence >= 0
+    same = (word[:, None] == word) & counts[:, None] & counts
+    return same & ((sentence[:, None] == 0) != (sentence == 0))
+
+
+def evaluate(windows, answers: Answers, model, cuts: dict[str, np.ndarray], same: list[np.ndarray], what: str):
+    """Return a table of answers for each condition, and the attention that it cut, in percent of the heads' rows.
+
+    cuts: for each condition the cut of each head, [layer, head]: "" for none, "same" for attention to the same word in
+        the other text, "other" for all else of the rows that have such a word, "rest" for all else of all rows, "all"
+        for the whole head. same: as `same_word` returns it, by window.
+    """
+    ids, types, sentences = windows.texts
+    tables, lost = {name: [] for name in cuts}, {name: [] for name in cuts}
+
+    def run_batch(batch: Batch, shown) -> None:
+        length = batch.inputs["input_ids"].shape[1]
+        pairs = torch.zeros(len(batch.samples), 1, length, length)
+        for place, window in enumerate(batch.samples):
+            size = len(same[window])
+            pairs[place, 0, :size, :size] = torch.as_tensor(same[window])
+        of_batch = [sentences[window] for window in batch.samples]
+        answers.start(batch.samples)
+        for name, cut in cuts.items():
+
+            def hook(number: int, layer: Layer, name: str = name, cut: np.ndarray = cut) -> Tensor:
+                outputs = layer.head_outputs()
+                for head in np.flatnonzero(cut[number]):
+                    of_head = layer.heads(slice(head, head + 1))
+                    attention = of_head.attention(slice(0, length))
+                    rows = pairs.any(-1, keepdim=True)
+                    left = {"same": 1 - pairs, "other": pairs.where(rows, 1), "rest": pairs, "all": 0 * pairs}
+                    attention, cut_off = attention * left[cut[number, head]], attention
+                    lost[name].append((cut_off - attention).sum(-1, keepdim=True)[rows].numpy())
+                    outputs[:, head : head + 1] = attention @ of_head.value
+                return outputs
+
+            values = answers.read(run(model, batch.inputs, hook), of_batch, batch.inputs)
+            read = pd.DataFrame({"window": batch.samples, **dict(zip(answers.columns, values, strict=True))})
+            tables[name].append(read)
+            shown.update(len(batch.samples))
+
+    with answers.attached(model), progress(len(cuts) * len(ids), what, "windows") as bar:
+        run_batches(model, ids, types, run_batch, batch_tokens=4096, bar=bar)
+    return (
+        {name: pd.concat(found).set_index("window").sort_index() for name, found in tables.items()},
+        {name: 100 * np.concatenate(found).mean() if found else 0.0 for name, found in lost.items()},
+    )
+
+
+name, _, where = sys.argv[1].partition("=")
+heads = [head_of(text) for text in sys.argv[2:]]
+results, model_name, task = Path(where).parents[1] / "results", Path(where).parent.name, Path(where).name
+company = read_arrays(results / f"company/{model_name}/{task}.h5", Company)
+rows, windows = (
+    read_rows(results / f"questions/{task}.jsonl", KIND.name),
+    read_windows(results / f"windows/{model_name}/{task}.h5"),
+)
+chosen = np.flatnonzero(np.isin(windows.question_ids, company.units))
+windows = windows.select_questions(chosen)
+by_id = {row.id: row for row in rows}
+rows = [by_id[identity] for identity in windows.question_ids]
+record = read_model_record(results / f"sources/models/{model_name}.json")
+frequent = set(read_arrays(results / f"same_word/{model_name}/{task}.h5", SameWord).frequent)
+tokenizer = Tokenizer.from_file(str(Path(record.folder) / "tokenizer.json"))
+vocabulary = [tokenizer.id_to_token(number) for number in range(tokenizer.get_vocab_size())]
+ids, _, sentences = windows.texts
+same = [same_word(*window, vocabulary, frequent) for window in zip(ids, sentences, strict=True)]
+
+shares = read_arrays(results / f"same_word/{model_name}/{task}.h5", SameWord).mean("other")
+cuts = {}
+for condition, cut in {
+    "nothing": "",
+    "same word": "same",
+    "all else of these words": "other",
+    "all but same word": "rest",
+    "whole head": "all",
+}.items():
+    cuts[condition] = np.full(shares.shape, "", object)
+    for head in heads:
+        cuts[condition][head] = cut
+cuts["same word, other heads"] = np.full(shares.shape, "same", object)
+for head in heads:
+    cuts["same word, other heads"][head] = ""
+
+answers = Answers(KIND.name, windows, KIND.answer_targets(rows, windows, record), max_answer_length=30)
+tables, lost = evaluate(windows, answers, load_for(record, "float32", KIND.name), cuts, same, name)
+whole, found = None, []
+for condition, table in tables.items():
+    _, scores = answers.scored(rows, windows, record, table)
+    whole = scores if whole is None else whole
+    row = {"run": name, "heads": ", ".join(sys.argv[2:]), "cut": condition, "questions": len(scores)}
+    row["attention_cut"] = round(lost[condition], 4)
+    for metric, sign in {"exact_match": 1, "f1": 1, GOLD_LOSS: -1}.items():
+        drop = sign * (whole[metric] - scores[metric])
+        units = drop.groupby(scores["article"])
+        measured = Measured.by(Evidence(units.mean().to_numpy(), units.count().to_numpy()), over="articles")
+        row |= {metric: scores[metric].mean(), f"{metric}_drop": measured.value}
+        row |= {f"{metric}_low": measured.low, f"{metric}_high": measured.high}
+    found.append(row)
+path = HERE / "cut.csv"
+earlier = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["run"])
+table = pd.concat([earlier[earlier["run"] != name], pd.DataFrame(found).round(4)])
+table.to_csv(path, index=False)
+print(table.to_string())
