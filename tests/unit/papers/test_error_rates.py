@@ -17,8 +17,8 @@ from headtypes.analyses.ablation.intervals import Scored
 from headtypes.analyses.divergence.projection import layer_test
 from headtypes.core.statistics import Evidence, ratio_intervals
 from headtypes.papers.claims import Claim, Verdict, correct, judge
-from headtypes.papers.clark2019.claims.quantities_of_language import Column, Trees, sep_beyond_others
-from headtypes.papers.clark2019.claims.quantities_of_texts import _permuted, alike_beyond_layers
+from headtypes.papers.clark2019.claims.language import Column, Trees, sep_beyond_others
+from headtypes.papers.clark2019.claims.texts import _permuted, alike_beyond_layers
 from headtypes.papers.comparison import judged_together
 from headtypes.papers.guan2020.quantities import beyond_others, by_thirds
 from headtypes.papers.quantities import (

@@ -9,17 +9,21 @@ from headtypes.analyses.coreference.accuracy import MentionSums
 from headtypes.analyses.gradients.results import Gradients
 from headtypes.core import statistics
 from headtypes.papers.claims import Claim, judge
-from headtypes.papers.clark2019.claims.language import of_coreference, of_probes, of_relations
-from headtypes.papers.clark2019.claims.quantities_of_language import coreference_quantities, published_language
-from headtypes.papers.clark2019.claims.quantities_of_texts import (
-    Heads,
-    Statistics,
-    behaviours_of,
-    collect_quantities,
-    published_quantities,
-    whole_statistics,
+from headtypes.papers.clark2019.claims.language import (
+    coreference_quantities,
+    of_coreference,
+    of_probes,
+    of_relations,
+    published_language,
 )
-from headtypes.papers.clark2019.claims.texts import of_layers, of_surface
+from headtypes.papers.clark2019.claims.statistics import Statistics, behaviours_of, whole_statistics
+from headtypes.papers.clark2019.claims.texts import (
+    Heads,
+    collect_quantities,
+    of_layers,
+    of_surface,
+    published_quantities,
+)
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Quantities
 from tests.support.clark_results import PUBLISHED, Documents, Treebank, gradients_of, head_values, layers_of, surface_of
 

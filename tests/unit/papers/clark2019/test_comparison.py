@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.gradients.results import Gradients
-from headtypes.papers.clark2019.claims.quantities_of_texts import collect_quantities
+from headtypes.papers.clark2019.claims.texts import collect_quantities
 from headtypes.papers.clark2019.comparison import CLAIMS, compare_with_clark, comparison_page
 from tests.support.clark_results import PUBLISHED, Documents, Treebank, gradients_of, head_values, layers_of, surface_of
 

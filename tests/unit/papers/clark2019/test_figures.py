@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from headtypes.analyses.maps import PATTERNS, Examples
-from headtypes.papers.clark2019.claims.quantities_of_texts import published_statistics, whole_statistics
+from headtypes.papers.clark2019.claims.statistics import published_statistics, whole_statistics
 from headtypes.papers.clark2019.figures import (
     _BEHAVIOURS,
     divergence_figure,
@@ -53,7 +53,7 @@ def test_figure_1_draws_a_line_for_every_weight_as_dark_as_the_weight():
     examples = some_examples()
     figure = examples_figure(examples)
     for (layer, _), pattern, attention in zip(examples.heads, examples.patterns, examples.attention, strict=True):
-        lines = drawn(figure, pattern)
+        lines = drawn(figure, f"{pattern}-others")
         ends = [tuple(map(tuple, segment)) for segment in lines.get_segments()]
         assert ends == [((0, query), (1, key)) for query in range(15) for key in range(15)]
         np.testing.assert_allclose(lines.get_alpha(), attention.ravel())

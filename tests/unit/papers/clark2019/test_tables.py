@@ -11,7 +11,7 @@ from headtypes.analyses.probes.scores import measure_probes
 from headtypes.analyses.relations.accuracy import measure_relations
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.core.hdf5_files import write_arrays
-from headtypes.papers.clark2019.claims.quantities_of_language import collect_coreference, collect_treebanks
+from headtypes.papers.clark2019.claims.language import collect_coreference, collect_treebanks
 from headtypes.papers.clark2019.tables import (
     coreference_page,
     coreference_table,
@@ -188,12 +188,13 @@ def test_claims_are_judged_on_the_sums_that_are_kept(tmp_path):
     scores, right = measure_probes(probed(), SENTENCES, ARCS)
     write_arrays(tmp_path / "relations.h5", SUMS, {})
     write_arrays(tmp_path / "probes.h5", right, {})
-    (trees,) = collect_treebanks({KEY: tmp_path / "relations.h5"}, {KEY: tmp_path / "probes.h5"}, PUBLISHED).values()
+    found = {name: {KEY: tmp_path / f"{name}.h5"} for name in ("relations", "probes", "coreference")}
+    (trees,) = collect_treebanks(found, PUBLISHED).values()
     table = relations_table({KEY: BEST}, set(), PUBLISHED).query("scored == 'file'").set_index("paper")
     for paper, label in LABELS:
         *_, accuracy, _, of_offset = counted(label)
-        found = [trees[f"relation.{paper}.{statistic}"].value for statistic in ("accuracy", "baseline")]
-        assert found == pytest.approx([accuracy, of_offset])
+        values = [trees[f"relation.{paper}.{statistic}"].value for statistic in ("accuracy", "baseline")]
+        assert values == pytest.approx([accuracy, of_offset])
         ends = table.loc[paper, ["accuracy_low", "accuracy_high"]].tolist()
         assert trees[f"relation.{paper}.accuracy"].ends == pytest.approx(ends)
         assert trees.best_head(paper, "lead").measured.value == pytest.approx(lead_elsewhere(label))
@@ -203,7 +204,7 @@ def test_claims_are_judged_on_the_sums_that_are_kept(tmp_path):
     assert trees["n_sentences"].value == len(SENTENCES)
     table, right = measure_coreference(DOCUMENTS, antecedents())
     write_arrays(tmp_path / "coreference.h5", right, {})
-    (documents,) = collect_coreference({KEY: tmp_path / "coreference.h5"}, PUBLISHED).values()
+    (documents,) = collect_coreference(found, PUBLISHED).values()
     for row in table[table["system"].isin(["best_head", "nearest"]) & (table["chosen"] != "halves")].itertuples():
         candidates = f".{row.candidates}" * (row.system == "best_head")
         value = documents[f"coreference.{row.system}{candidates}.{row.type}"]

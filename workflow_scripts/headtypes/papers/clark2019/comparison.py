@@ -9,14 +9,18 @@ from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.relations.accuracy import ALL
 from headtypes.core.tables import markdown_table
 from headtypes.papers import comparison
-from headtypes.papers.clark2019.claims.language import Documents, Trees, of_coreference, of_probes, of_relations
-from headtypes.papers.clark2019.claims.quantities_of_language import (
+from headtypes.papers.clark2019.claims.language import (
+    Documents,
+    Trees,
     collect_coreference,
     collect_treebanks,
+    of_coreference,
+    of_probes,
+    of_relations,
     published_language,
 )
-from headtypes.papers.clark2019.claims.quantities_of_texts import LABELS, Heads, collect_all, published_quantities
-from headtypes.papers.clark2019.claims.texts import of_layers, of_surface
+from headtypes.papers.clark2019.claims.statistics import LABELS
+from headtypes.papers.clark2019.claims.texts import Heads, collect_texts, of_layers, of_surface, published_quantities
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, SurfaceValue
 from headtypes.papers.paper import TASK_KEYS, Compared, Found, Key
 from headtypes.papers.quantities import THIRDS, Quantities, join
@@ -24,7 +28,7 @@ from headtypes.papers.quantities import THIRDS, Quantities, join
 CLAIMS = (*of_surface, *of_relations, *of_coreference, *of_probes, *of_layers)
 # Classes of quantities: of texts, of treebanks, and of documents with coreference.
 _KINDS: tuple[type[Quantities], ...] = (Heads, Trees, Documents)
-_UNITS = [kind.unit for kind in _KINDS]
+_UNITS = [f"n_{kind.over}" for kind in _KINDS]
 COLUMNS = [*TASK_KEYS, *comparison.COLUMNS, *_UNITS]
 
 _SINK_LABELS = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "first": "the first token"}
@@ -46,9 +50,8 @@ def compare_files(
     beside: the models whose values stand next to the published ones.
     judging: `repeats` and `tested` of `comparison_table`.
     """
-    quantities = collect_all(*(found[name] for name in ("surfaces", "gradients", "fits", "divergences")), published)
-    quantities |= collect_treebanks(found["relations"], found["probes"], published)
-    quantities |= collect_coreference(found["coreference"], published)
+    quantities = collect_texts(found, published) | collect_treebanks(found, published)
+    quantities |= collect_coreference(found, published)
     table = compare_with_clark(quantities, beside, published, **judging)
     return Compared(comparison.tidy_table(quantities, TASK_KEYS), table, comparison_page(table, published))
 
@@ -61,7 +64,7 @@ def compare_with_clark(
 ) -> pd.DataFrame:
     """Return verdicts on the paper's claims and its published values next to ours, one model and task after the other.
 
-    quantities: our results by model and task, from `collect_all`, `collect_treebanks` and `collect_coreference`.
+    quantities: our results by model and task, from `collect_texts`, `collect_treebanks` and `collect_coreference`.
     beside: the models whose values stand next to the published ones.
     judging: `repeats` and `tested` of `comparison_table`.
     A row has model, task, kind (claim or figure, a value), basis, place, id, quantity (in words), ours, unit, low and
@@ -78,11 +81,11 @@ def compare_with_clark(
         of_model = {key: ours for key, ours in quantities.items() if key[0] == model}
         for key, ours in of_model.items():
             kind = type(ours)
-            names = dict(zip(TASK_KEYS, key, strict=True)) | {kind.unit: ours[kind.unit].value}
-            values = _value_rows(ours, theirs[kind], published, model in beside)
+            unit, values = f"n_{kind.over}", _value_rows(ours, theirs[kind], published, model in beside)
+            names = dict(zip(TASK_KEYS, key, strict=True)) | {unit: ours[unit].value}
             subjects.append(comparison.Subject(names, claims[kind], ours, theirs[kind], values))
         for kind in (kind for kind in _KINDS if kind not in map(type, of_model.values())):
-            nothing = kind({}, otherwise=kind.absent, published=published)
+            nothing = kind({}, otherwise=_OF_KIND[kind][0], published=published)
             subjects.append(comparison.Subject({"model": model, "task": ""}, claims[kind], nothing, theirs[kind]))
     return comparison.comparison_table(subjects, COLUMNS, **judging).astype(dict.fromkeys(_UNITS, float))
 
@@ -121,7 +124,8 @@ def _section(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _value_rows(ours: Quantities, theirs: Quantities, published: Clark2019, is_beside: bool) -> Iterator[dict]:
-    for row in _VALUES[type(ours)](ours, theirs if is_beside else Quantities({}), published):
+    _, values = _OF_KIND[type(ours)]
+    for row in values(ours, theirs if is_beside else Quantities({}), published):
         # A remark is about a published value.
         yield row if is_beside else row | {"remark": ""}
 
@@ -138,8 +142,8 @@ def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> 
             id_, quantity = f"divergence.{name}", f"mean divergence of {label} (nats a row)"
             yield comparison.value_row("section 6", id_, quantity, ours[id_])
     place = published.digitised.place if beside else _OURS_ALONE
-    uniform = published.digitised.uniform_entropy if beside else None
-    yield comparison.value_row(place, "uniform", "entropy of uniform attention (nats)", ours["uniform"], uniform)
+    quantity = "entropy of uniform attention (nats)"
+    yield comparison.value_row(place, "uniform", quantity, ours["uniform"], _published(theirs, "uniform"))
     yield from _layer_values(ours, theirs, place, published)
     yield from _sink_values(ours)
 
@@ -231,8 +235,9 @@ def _published(theirs: Quantities, name: str) -> float | None:
     return theirs[name].value if name in theirs else None
 
 
-_VALUES: dict[type[Quantities], Callable[[Quantities, Quantities, Clark2019], Iterator[dict]]] = {
-    Heads: _text_values,
-    Trees: _treebank_values,
-    Documents: _coreference_values,
+# {class: (why a model has no quantities of it, rows of values)}.
+_OF_KIND: dict[type[Quantities], tuple[str, Callable[[Quantities, Quantities, Clark2019], Iterator[dict]]]] = {
+    Heads: ("the model reads no text", _text_values),
+    Trees: ("the model reads no treebank", _treebank_values),
+    Documents: ("the model reads no documents with mentions", _coreference_values),
 }

@@ -1,6 +1,6 @@
 """The figures of Clark et al. 2019, with our heads in them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import matplotlib
@@ -27,7 +27,7 @@ from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.style import PAGE, PALETTE, SMALL, clipped, layer_ticks, legend_key, save_figure, styled
 from headtypes.core.table_files import head_name
 from headtypes.data.tasks import MEASURES
-from headtypes.papers.clark2019.claims.quantities_of_texts import (
+from headtypes.papers.clark2019.claims.statistics import (
     Statistics,
     behaviours_of,
     published_statistics,
@@ -41,39 +41,37 @@ _BLUE, _VERMILION, _SKY, _PURPLE, _ORANGE, _GREEN = PALETTE[:6]
 
 
 class Series(NamedTuple):
-    """A statistic of heads, and how its line looks."""
+    """A statistic of heads, and the look of its dots and of the line of its means; width: of this line, in points."""
 
     statistic: str
     label: str
     colour: str
     marker: str
-
-    def key(self, label: str = "", **look) -> Line2D:
-        return legend_key(
-            **{"color": self.colour, "marker": self.marker, "ms": 3, "mew": 0, "lw": 1.1, **look},
-            label=label or self.label,
-        )
+    width: float = 1.1
 
 
-# The first token stands in where a model has no [CLS].
+# {title of a panel: its series}. The first token stands in where a model has no [CLS].
 _SHARES = {
-    "special tokens": (
+    "special tokens": [
         Series("cls", "[CLS]", _VERMILION, "o"),
         Series("first", "first token", _VERMILION, "o"),
         Series("sep", "[SEP]", _BLUE, "s"),
         Series("punctuation", ". or ,", _PURPLE, "^"),
-    ),
-    "[SEP]": (
+    ],
+    "[SEP]": [
         Series("other_to_sep", "others to [SEP]", _BLUE, "s"),
         Series("sep_to_sep", "[SEP] to [SEP]", _GREEN, "D"),
-    ),
-    "neighbours": (
-        Series("previous", "previous token", _BLUE, "<"),
-        Series("next", "next token", _VERMILION, ">"),
-        Series("self", "token itself", _PURPLE, "o"),
-    ),
+    ],
+    "neighbours": [
+        Series("previous", "previous token", _BLUE, "<", width=0),
+        Series("next", "next token", _VERMILION, ">", width=0),
+        Series("self", "token itself", _PURPLE, "o", width=0),
+    ],
 }
-_ENTROPIES = (Series("entropy", "all tokens", _BLUE, "o"), Series("entropy_cls", "from [CLS]", _VERMILION, "o"))
+_ENTROPIES = {
+    "all tokens": [Series("entropy", "all tokens", _BLUE, "o")],
+    "from [CLS]": [Series("entropy_cls", "from [CLS]", _VERMILION, "o")],
+}
 # The paper has no line of its own for [CLS], which other models use as BERT uses [SEP].
 _GRADIENTS = (
     Series("all", "to all tokens", "0.25", "o"),
@@ -81,6 +79,7 @@ _GRADIENTS = (
     Series("punctuation", "to . or ,", _PURPLE, "^"),
     Series("cls", "to [CLS]", _VERMILION, "D"),
 )
+_PUBLISHED = {"color": "0.5", "lw": 4, "alpha": 0.35, "label": "published means"}
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LOSSES = {
     "masked_words": "loss of masked words",
@@ -97,23 +96,15 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
     """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.5), layout="constrained")
-    panels = figure.subplots(1, len(_SHARES), sharey=True)
-    for axes, (title, series) in zip(panels, _SHARES.items(), strict=True):
-        shown = [one for one in series if one.statistic in statistics.layers]
-        if any(one.statistic == "cls" for one in shown):
-            shown = [one for one in shown if one.statistic != "first"]
-        axes.set_title(title, loc="left", pad=26)
-        if not shown:
-            _say(axes, statistics.missing[series[0].statistic])
-            continue
-        means = title != "neighbours"
-        _draw_heads(axes, shown, statistics, published, means)
+    for axes, shown in _panels(figure, _SHARES, statistics, published, pad=26):
         axes.set(ylim=(-0.02, 1.02))
-        keys = [one.key(lw=1.1 if means else 0) for one in shown]
+        keys = [
+            legend_key(color=one.colour, marker=one.marker, ms=3, mew=0, lw=one.width, label=one.label) for one in shown
+        ]
         if published is not None and any(one.statistic in published.layers for one in shown):
-            keys.append(_published_key())
+            keys.append(legend_key(**_PUBLISHED))
         _add_legend_above(axes, handles=keys, columnspacing=0.9, handletextpad=0.4)
-    panels[0].set_ylabel("share of attention")
+    figure.axes[0].set_ylabel("share of attention")
     return figure
 
 
@@ -133,8 +124,8 @@ def gradient_figure(gradients: Gradients) -> Figure:
     layers = np.arange(1, len(by_kind["all"]) + 1)
     power = int(np.floor(np.log10(np.nanmax(by_kind["all"]) or 1.0)))
     shown = [one for one in _GRADIENTS if not np.isnan(by_kind[one.statistic]).any()]
-    for kind, _, colour, marker in shown:
-        look = {"color": colour, "marker": marker, "ms": 3, "mew": 0, "lw": 1.1, "gid": kind}
+    for kind, label, colour, marker, width in shown:
+        look = {"color": colour, "marker": marker, "ms": 3, "mew": 0, "lw": width, "gid": kind, "label": label}
         values.plot(layers, by_kind[kind] / 10.0**power, **look)
         ratios.plot(layers, by_kind[kind] / by_kind["all"], **look)
     for axes in (values, ratios):
@@ -145,7 +136,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
     values.set_title(_LOSSES[gradients.loss], loc="left")
     ratios.set_ylabel("ratio to all tokens")
     ratios.set_title("divided by the mean over all tokens", loc="left")
-    _add_legend(figure, [one.key() for one in shown])
+    _add_legend(figure, values.lines)
     return figure
 
 
@@ -157,25 +148,18 @@ def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figu
     """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.3), layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
-    layers = np.arange(1, len(statistics.uniform) + 1)
-    for axes, series in zip(panels, _ENTROPIES, strict=True):
-        axes.set_title(series.label, loc="left")
-        if series.statistic not in statistics.heads:
-            _say(axes, statistics.missing[series.statistic])
-            continue
-        _draw_heads(axes, [series], statistics, published)
-        ends = np.concatenate([[0.5], layers, [layers[-1] + 0.5]])
-        uniform = np.pad(statistics.uniform, 1, mode="edge")
-        axes.plot(ends, uniform, color="black", lw=0.9, ls=(0, (4, 2)), gid="uniform")
-        axes.set_ylim(-0.03 * statistics.uniform.max(), 1.08 * statistics.uniform.max())
-    panels[0].set_ylabel("entropy of attention (nats)")
+    layers, uniform = len(statistics.uniform), statistics.uniform
+    dashed = {"color": "black", "lw": 0.9, "ls": (0, (4, 2))}
+    for axes, _ in _panels(figure, _ENTROPIES, statistics, published):
+        axes.plot([0.5, *range(1, layers + 1), layers + 0.5], np.pad(uniform, 1, mode="edge"), gid="uniform", **dashed)
+        axes.set_ylim(-0.03 * uniform.max(), 1.08 * uniform.max())
+    figure.axes[0].set_ylabel("entropy of attention (nats)")
     keys = [
-        _ENTROPIES[0].key("head", color="0.35", lw=0),
+        legend_key(color="0.35", marker="o", ms=3, mew=0, lw=0, label="head"),
         legend_key(color="0.35", lw=1.1, label="mean of the layer"),
-        legend_key(color="black", lw=0.9, ls=(0, (4, 2)), label="uniform attention"),
+        legend_key(label="uniform attention", **dashed),
     ]
-    _add_legend(figure, keys if published is None else [*keys, _published_key()])
+    _add_legend(figure, keys if published is None else [*keys, legend_key(**_PUBLISHED)])
     return figure
 
 
@@ -191,35 +175,45 @@ def _add_legend_above(axes: Axes, **how) -> None:
 
 
 def _of_same_depth(published: Statistics | None, statistics: Statistics) -> Statistics | None:
-    depths = [len(next(iter(values.layers.values()))) for values in (published, statistics) if values is not None]
-    return published if len(set(depths)) == 1 else None
+    return None if published is None or len(published.uniform) != len(statistics.uniform) else published
 
 
-def _draw_heads(
-    axes: Axes, series: Sequence[Series], statistics: Statistics, published: Statistics | None, means: bool = True
-) -> None:
-    for index, (name, _, colour, marker) in enumerate(series):
-        heads = statistics.heads[name]
-        layers = np.arange(1, len(heads) + 1)
-        shift = _SPREAD * ((index + 0.5) / len(series) - 0.5)
-        if published is not None and name in published.layers:
-            pale = {"lw": 4, "alpha": 0.25, "solid_capstyle": "round", "zorder": 1}
-            axes.plot(layers, published.layers[name], color=colour, gid=f"published-{name}", **pale)
-        dots = {"ls": "", "ms": 2.2, "mew": 0, "alpha": 0.65, "zorder": 2}
-        places = np.repeat(layers + shift, heads.shape[1])
-        axes.plot(places, heads.ravel(), color=colour, marker=marker, gid=f"heads-{name}", **dots)
-        if means:
-            axes.plot(layers, statistics.layers[name], color=colour, lw=1.1, zorder=3, gid=f"mean-{name}")
-    _number_layers(axes, len(layers))
+def _panels(
+    figure: Figure,
+    series: Mapping[str, Sequence[Series]],
+    statistics: Statistics,
+    published: Statistics | None,
+    pad: float | None = None,
+) -> Iterator[tuple[Axes, list[Series]]]:
+    """Draw a panel for each title in `series`, and yield (axes, drawn series) of those with a known statistic.
+
+    pad: room below the titles, in points. A panel without a known statistic says why.
+    """
+    layers = np.arange(1, len(statistics.uniform) + 1)
+    for axes, (title, of_panel) in zip(figure.subplots(1, len(series), sharey=True), series.items(), strict=True):
+        axes.set_title(title, loc="left", pad=pad)
+        shown = [one for one in of_panel if one.statistic in statistics.heads]
+        if "cls" in statistics.heads:
+            shown = [one for one in shown if one.statistic != "first"]
+        if not shown:
+            _say(axes, statistics.missing[of_panel[0].statistic])
+            continue
+        for index, (name, _, colour, marker, width) in enumerate(shown):
+            if published is not None and name in published.layers:
+                pale = {"lw": 4, "alpha": 0.25, "solid_capstyle": "round", "zorder": 1}
+                axes.plot(layers, published.layers[name], color=colour, gid=f"published-{name}", **pale)
+            heads, shift = statistics.heads[name], _SPREAD * ((index + 0.5) / len(shown) - 0.5)
+            dots = {"ls": "", "ms": 2.2, "mew": 0, "alpha": 0.65, "zorder": 2, "gid": f"heads-{name}"}
+            axes.plot(np.repeat(layers + shift, heads.shape[1]), heads.ravel(), color=colour, marker=marker, **dots)
+            if width:
+                axes.plot(layers, statistics.layers[name], color=colour, lw=width, zorder=3, gid=f"mean-{name}")
+        _number_layers(axes, len(layers))
+        yield axes, shown
 
 
 def _number_layers(axes: Axes, layers: int) -> None:
     axes.set_xticks(layer_ticks(layers))
     axes.set(xlabel="layer", xlim=(0.5, layers + 0.5))
-
-
-def _published_key() -> Line2D:
-    return legend_key(color="0.5", lw=4, alpha=0.35, label="published means")
 
 
 def _add_legend(figure: Figure, keys: Sequence[Line2D]) -> None:
@@ -347,38 +341,43 @@ def sentences_figure(maps: Sequence[SentenceMap]) -> Figure:
 
 def _draw_example(axes: Axes, pattern: str, examples: Examples) -> None:
     number = examples.patterns.index(pattern)
-    attention, (layer, head) = examples.attention[number], examples.heads[number]
-    _draw_lines(axes, attention, np.ndindex(attention.shape), PALETTE[0], gid=pattern)
-    for index, token in enumerate(examples.tokens):
-        _write_beside(axes, index, clipped(token, _TOKEN_LETTERS))
+    _draw_map(axes, examples.tokens, examples.attention[number], _TOKEN_LETTERS, pattern)
     # Dots stand for the tokens before those shown, as in the paper.
     if not examples.begins:
         _write_beside(axes, -1, "⋯")
-    axes.set(xlim=(-0.75, 1.75), ylim=(len(examples.tokens) - 0.5, -1.5), xticks=[], yticks=[])
+    axes.set(xlim=(-0.75, 1.75), ylim=(len(examples.tokens) - 0.5, -1.5))
     title, _ = _PATTERNS[pattern]
-    axes.set_title(f"head {head_name(layer, head)}\n{title}", fontsize=7.5)
+    axes.set_title(f"head {head_name(*examples.heads[number])}\n{title}", fontsize=7.5)
     axes.set_xlabel(_MEANS.get(pattern, "mean attention: {:.2f}").format(examples.value[number]), labelpad=1)
 
 
 def _draw_sentence(axes: Axes, shown: SentenceMap, lines: int) -> None:
-    marked, best = set(shown.marked), shown.best
-    for is_marked, colour in ((False, PALETTE[0]), (True, PALETTE[1])):
-        pairs = [pair for pair in np.ndindex(shown.attention.shape) if bool(marked & {*pair}) == is_marked]
-        gid = f"{best.phenomenon}-{'marked' if is_marked else 'others'}"
-        _draw_lines(axes, shown.attention, pairs, colour, zorder=1 + is_marked, gid=gid)
-    for index, word in enumerate(shown.words):
-        how = {"color": PALETTE[1], "fontweight": "bold"} if index in marked else {}
-        _write_beside(axes, index, clipped(word, _WORD_LETTERS), **how)
-    axes.set(xlim=(-0.95, 1.95), ylim=(lines - 0.5, -0.8), xticks=[], yticks=[])
+    best = shown.best
+    _draw_map(axes, shown.words, shown.attention, _WORD_LETTERS, best.phenomenon, {*shown.marked})
+    axes.set(xlim=(-0.95, 1.95), ylim=(lines - 0.5, -0.8))
     does = _DOES[best.phenomenon][best.direction == "head_to_dependent"]
     title = f"head {head_name(best.layer, best.head)}\n{does}\n{best.phenomenon}: {best.accuracy:.1f} %"
     axes.set_title(title, fontsize=7)
 
 
-def _draw_lines(axes: Axes, attention: np.ndarray, pairs: Iterable[tuple[int, int]], colour: str, **how) -> None:
-    pairs = list(pairs)
-    lines, dark = [((0, query), (1, key)) for query, key in pairs], [float(attention[it].clip(0, 1)) for it in pairs]
-    axes.add_collection(LineCollection(lines, colors=colour, linewidths=1, alpha=dark, **how))
+def _draw_map(
+    axes: Axes, words: Sequence[str], attention: np.ndarray, letters: int, name: str, marked: Set[int] = frozenset()
+) -> None:
+    """Draw words on both sides of a panel, and lines from those on the left to those on the right, by attention.
+
+    letters: the most letters of a word that are shown. name: of the lines in the figure. marked: indices of words that
+    have another colour.
+    """
+    for is_marked, colour in enumerate(PALETTE[: 1 + bool(marked)]):
+        pairs = [pair for pair in np.ndindex(attention.shape) if bool(marked & {*pair}) == is_marked]
+        lines = [((0, query), (1, key)) for query, key in pairs]
+        look = {"alpha": [float(attention[pair].clip(0, 1)) for pair in pairs], "zorder": 1 + is_marked}
+        gid = f"{name}-{'marked' if is_marked else 'others'}"
+        axes.add_collection(LineCollection(lines, colors=colour, linewidths=1, gid=gid, **look))
+    for index, word in enumerate(words):
+        how = {"color": PALETTE[1], "fontweight": "bold"} if index in marked else {}
+        _write_beside(axes, index, clipped(word, letters), **how)
+    axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 
 
@@ -501,14 +500,8 @@ def _add_bar(axes: Axes, half: float, unit: str) -> None:
         return
     left, low = axes.get_xlim()[0] + 0.08 * half, axes.get_ylim()[0] + 0.1 * half
     axes.plot([left, left + length], [low, low], color="black", lw=1.2, solid_capstyle="butt", gid="scale")
-    axes.annotate(
-        f"{length:g} {unit}",
-        (left + length, low),
-        xytext=(3, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=SMALL,
-    )
+    # Three points behind the bar.
+    axes.text(left + length + 6 / (72 * _SIDE) * half, low, f"{length:g} {unit}", va="center", fontsize=SMALL)
 
 
 def _quality_of_fit(summary: Mapping) -> str:

@@ -6,18 +6,18 @@ from headtypes.papers.paper import Data, Published
 
 Row = TypeVar("Row", bound=Data)
 Direction = Literal["dependent_to_head", "head_to_dependent"]
-# Systems of Tables 1 to 3, as tables and reasons have them.
+# Systems of Tables 1 to 3, as tables and reasons have them, in the order of the rows of Table 3.
 SYSTEMS = {
-    "best_head": "the best head",
     "nearest": "nearest",
     "head_match": "head match",
     "rules": "rules",
     "right_branching": "right-branching",
     "best_offset": "the best offset",
-    "attention": "attention",
-    "attention_and_words": "attention and words",
+    "best_head": "the best head",
     "distance_and_words": "distance and words",
     "random_network": "random network",
+    "attention": "attention",
+    "attention_and_words": "attention and words",
 }
 MENTIONS = ("pronoun", "proper", "nominal")
 # Among which words a head's guess is taken, in words.

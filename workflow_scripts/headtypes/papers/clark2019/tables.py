@@ -39,13 +39,12 @@ _TABLE_1 = [
     *(f"published_{name}" for name in _PUBLISHED),
     *("remark", "derived", "differs", "left_out"),
 ]
-_DIRECTIONS = {"dependent_to_head": "dependent to head", "head_to_dependent": "head to dependent"}
 _NAME = ["annotation", "relation"]
 _SHOWN_1 = [
     TextColumn("relation", "relation"),
     Column("words", "words", digits=0),
     TextColumn("head", "head", heads=True),
-    TextColumn("direction", "direction", write=_DIRECTIONS.__getitem__),
+    TextColumn("direction", "direction", write=_spaced),
     _percent("accuracy", "accuracy", note=f"percent of words whose head is guessed, over sentences ({LEVELS})"),
     Column("offset", "offset", write=_signed, brief="best offset"),
     _percent("offset_accuracy", "of the offset"),
@@ -67,7 +66,7 @@ _OURS_1 = [column.name for column in _SHOWN_1[:11]]
 _PUBLISHED_1 = [
     TextColumn("paper", "relation"),
     TextColumn("published_head", "head"),
-    TextColumn("published_direction", "direction", write=_DIRECTIONS.__getitem__),
+    TextColumn("published_direction", "direction", write=_spaced),
     Column("published_accuracy", "accuracy", write="{:.1f}".format),
     Column("accuracy", "ours", write="{:.1f}".format),
     Column("published_offset", "offset", write=_signed),
@@ -207,22 +206,21 @@ def coreference_table(
     Columns are model, task, those of `accuracies` without layer, published and comparable. The paper does not say among
     which words a head chooses, so the published best head stands next to ours under all three readings.
     """
-    theirs = {(row.system, type_): getattr(row, type_) for row in published.coreference.rows for type_ in _TYPES}
+    theirs = pd.DataFrame(
+        {"system": row.system, "type": type_, "published": getattr(row, type_), "comparable": row.comparable}
+        for row in published.coreference.rows
+        for type_ in _TYPES
+    )
     tables = []
     for key, read in accuracies.items():
+        of_paper = theirs if key[0] in beside else theirs[:0]
         # Empty cells of CSV.
         rows = read[read["system"] != "head"].assign(chosen=read["chosen"].fillna(""))
-        known = [
-            theirs.get((row.system, row.type)) if key[0] in beside and row.chosen != "halves" else None
-            for row in rows.itertuples()
-        ]
-        names = {"head": _head_names(rows["layer"], rows["head"]), "published": known, "comparable": True}
-        tables.append(rows.assign(**_names(key), **names))
-        others = [row for row in published.coreference.rows if row.system not in set(rows["system"])]
-        if others and key[0] in beside:
-            nothing = dict.fromkeys(("candidates", "chosen", "head"), "") | {"type": ALL}
-            values = [{"system": row.system, "published": row.all, "comparable": row.comparable} for row in others]
-            tables.append(pd.DataFrame(values).assign(**_names(key), **nothing))
+        rows = rows.merge(of_paper, "left", ["system", "type"]).assign(**_names(key), comparable=True)
+        known = rows["published"].where(rows["chosen"] != "halves")
+        tables.append(rows.assign(head=_head_names(rows["layer"], rows["head"]), published=known))
+        others = of_paper[~of_paper["system"].isin(rows["system"]) & (of_paper["type"] == ALL)]
+        tables.append(others.assign(**_names(key), candidates="", chosen="", head=""))
     return _together(tables, _TABLE_2)
 
 
@@ -299,17 +297,7 @@ _TABLE_3 = [
     *("system", "uas", "low", "high", "least", "most", "starts", "published", "comparable", "remark"),
     *("training_sentences", "sentences", "known_words"),
 ]
-# From the paper's order; ours alone are the best offset and the best head.
-_ORDER = (
-    "structural",
-    "right_branching",
-    "best_offset",
-    "best_head",
-    "distance_and_words",
-    "random_network",
-    "attention",
-    "attention_and_words",
-)
+# In the order of the rows.
 _NAMES = {"structural": "structural probe (Hewitt and Manning 2019)", **SYSTEMS}
 _UNDIRECTED = "scores undirected edges: not comparable"
 _SHOWN_3 = [
@@ -336,30 +324,30 @@ def probes_table(
     the best start. starts is the number of starts, empty for a system that is not trained. sentences is the number of
     scored sentences, and known_words the percent of words that have a word vector.
     """
-    theirs = {row.probe: row for row in published.probes.rows}
-    rows = []
+    theirs = pd.DataFrame(
+        {
+            "system": row.probe,
+            "published": row.uas,
+            "comparable": row.comparable,
+            "remark": published.remarks(f"probe.{row.probe}") if row.comparable else _UNDIRECTED,
+        }
+        for row in published.probes.rows
+    )
+    tables = []
     for key, read in scores.items():
-        of_probes = probes[key]
-        own = read[read["minus"].isna() | (read["minus"] == "")].set_index("system")
-        for system in _ORDER:
-            row = theirs.get(system) if key[0] in beside else None
-            if system not in own.index and row is None:
-                continue
-            line = _names(key) | {"system": system, "comparable": True}
-            if system in own.index:
-                line |= {name: own.loc[system, name] for name in ("uas", "low", "high", "least", "most")}
-            if system in of_probes["right"]:
-                line["starts"] = len(of_probes["right"][system])
-            if row is not None:
-                remark = published.remarks(f"probe.{system}") if row.comparable else _UNDIRECTED
-                line |= {"published": row.uas, "comparable": row.comparable, "remark": remark}
-            line |= {
-                "training_sentences": of_probes["training"]["read"],
-                "sentences": of_probes["scored"]["read"],
-                "known_words": 100 * of_probes["vectors"]["known"],
-            }
-            rows.append(line)
-    return pd.DataFrame(rows, columns=_TABLE_3).astype({"starts": "Int64", "published": float})
+        of_probes, own = probes[key], read[read["minus"].fillna("") == ""]
+        rows = own.merge(theirs if key[0] in beside else theirs[:0], "outer", "system")
+        starts = {name: len(right) for name, right in of_probes["right"].items()}
+        rows = rows.assign(
+            **_names(key),
+            starts=rows["system"].map(starts),
+            comparable=rows["comparable"].ne(False),
+            training_sentences=of_probes["training"]["read"],
+            sentences=of_probes["scored"]["read"],
+            known_words=100 * of_probes["vectors"]["known"],
+        )
+        tables.append(rows.sort_values("system", key=lambda systems: systems.map([*_NAMES].index)))
+    return _together(tables, _TABLE_3).astype({"starts": "Int64", "published": float})
 
 
 def probe_tables(table: pd.DataFrame) -> Iterator[Table]:

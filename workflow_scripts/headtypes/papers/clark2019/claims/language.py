@@ -1,9 +1,8 @@
-"""The claims of sections 4 and 5: what heads know of dependency relations and of coreference, and probes.
+"""The claims of sections 4 and 5, and the quantities that they are judged on: relations, coreference and probes.
 
-With them those of section 3.2 that rest on what a head is for.
-
-Accuracies are in percent. Heads and offsets are chosen on one part of the data and scored on another. Relations have
-the paper's names.
+With them the claims of section 3.2 that rest on what a head is for. Accuracies are in percent. Claims are judged on
+`columns`, scored on other sentences or documents than heads and offsets were chosen on; values with the paper's beside
+them are chosen and scored on the same ones. Relations have the paper's names.
 
 Sentences that no claim decides: that "particular heads correspond remarkably well to particular relations" (the best
 heads of relations differ in noise, too); that the maps have "a fairly thorough
@@ -13,19 +12,376 @@ not change the accuracies of most heads significantly (footnote 3; guesses with 
 more syntax than attention does (another paper's probe).
 """
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from headtypes.analyses.coreference.accuracy import MentionSums
 from headtypes.analyses.coreference.mentions import CANDIDATES
-from headtypes.analyses.relations.accuracy import ALL, TOTALS
+from headtypes.analyses.probes.scores import RightWords
+from headtypes.analyses.relations.accuracy import ALL, CHOSEN, GROUPS, QUANTITIES, TOTALS, BestHeads
+from headtypes.core.files import derive_seed
+from headtypes.core.hdf5_files import read_arrays, read_groups
+from headtypes.core.statistics import Evidence, Together, added
 from headtypes.papers.claims import Claims
-from headtypes.papers.clark2019.claims.quantities_of_language import (
-    NON_NOUNS,
-    STATISTICS,
-    Documents,
-    Trees,
-    lead,
-    lead_label,
+from headtypes.papers.clark2019.claims.texts import HIGH
+from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation
+from headtypes.papers.paper import Found, Key
+from headtypes.papers.quantities import (
+    PERMUTATIONS,
+    Finding,
+    Measured,
+    NoVerdictError,
+    Quantities,
+    Quantity,
+    Side,
+    in_each_reading,
+    join,
 )
-from headtypes.papers.clark2019.published import MENTIONS
-from headtypes.papers.quantities import Finding, in_each_reading, join
+
+Statistic = Literal["accuracy", "lead", "direction"]
+# Of the best head of a relation.
+STATISTICS: dict[Statistic, str] = {
+    "accuracy": "accuracy of the best head",
+    "lead": "accuracy of the best head less that of the best offset",
+    "direction": "accuracy of the best head from dependent to head less that of the best from head to dependent",
+}
+UNITS: dict[Statistic, str] = {"accuracy": "%", "lead": "points", "direction": "points"}
+# Words that are no nouns: readings, and the groups of `relations.accuracy` that they are.
+NON_NOUNS = {"pronouns among non-nouns": "no_noun", "pronouns among nouns": "no_noun_or_pronoun"}
+_OF_CHOICE = {"accuracy": "accuracy", "lead": "above_offset", "direction": "forward_above_backward"}
+# By how many points a head that has a function is above the best offset: the claim heads-specialise.
+_FOUND = 10
+_NO_SEP = "no word can see a [SEP]: none stands behind, or words see what is before alone"
+_NO_FORWARD = "no head is known that finds the relation from dependent to head, or the words have no UPOS tags"
+_NO_PROBES = "no probes were trained: the treebank has no part for training, or probes.seeds is 0"
+_NO_OTHERS = "no document is left to choose a head on: all with coreferent mentions are of even, or all of odd index"
+
+
+class Column(NamedTuple):
+    """The scores of a system in each sentence or document, whose mean is an accuracy or a difference of two accuracies.
+
+    right: [unit] sum of the scores of all items, such as words; an item scores 1 if right. items: [unit] their number.
+    least: the least percentage that a unit can have: 0, or -100 for a difference.
+    """
+
+    right: np.ndarray
+    items: np.ndarray
+    least: float = 0.0
+
+
+def evidence_of(columns: Mapping[str, Column], weights: Mapping[str, float]) -> Evidence | Together:
+    """Return the evidence for a weighted sum of columns, in percent. Columns with the same items are added by unit."""
+    same_items: dict[bytes, list[str]] = {}
+    for name in weights:
+        same_items.setdefault(np.asarray(columns[name].items, dtype=float).tobytes(), []).append(name)
+    parts = []
+    for names in same_items.values():
+        ends = [(weights[name] * columns[name].least, weights[name] * 100) for name in names]
+        right = sum(weights[name] * columns[name].right for name in names)
+        items = columns[names[0]].items.astype(float)
+        own = 100 * np.divide(right, items, out=np.full(len(items), np.nan), where=items > 0)
+        parts.append(Evidence(own, items, (sum(map(min, ends)), sum(map(max, ends)))))
+    return added(parts)
+
+
+@dataclass(frozen=True)
+class Accuracies(Quantities):
+    """Quantities of a model on one task that are sums of accuracies.
+
+    columns: {name: scores of each sentence or document}, by which claims are judged; None for the paper, whose
+        accuracies, in percent, are in `by_name`.
+    """
+
+    over: ClassVar[str]
+    columns: Mapping[str, Column] | None = None
+
+    def known(self, names: Iterable[str]) -> list[str]:
+        accuracies = self.by_name if self.columns is None else self.columns
+        return [name for name in names if name in accuracies]
+
+    def unknown(self, name: str) -> NoVerdictError:
+        start, of, *_ = parts = name.split(".")
+        reasons = {
+            "relation": f"the table has no row of {of}: its words are too few, or have no XPOS tags",
+            "antecedents": f"no mention is of the type {parts[-1]}",
+        }
+        reason = self.missing.get(start, reasons.get(start, self.otherwise))
+        return NoVerdictError(reason if self.by_name else self.otherwise)
+
+    def measured(self, *several: Mapping[str, float], rank: int = 1) -> Measured:
+        """Return a sum of accuracies times weights, or the `rank`-th largest of several sums, from 1 (smallest: -1).
+
+        several: {name of an accuracy: weight} for each sum. Raises `NoVerdictError` if an accuracy is not known.
+        """
+        for name in (name for weights in several for name in weights):
+            if not self.known([name]):
+                raise self.unknown(name)
+        if self.columns is not None:
+            return Measured.by(*(evidence_of(self.columns, one) for one in several), over=self.over, rank=rank)
+        values = sorted((self.weighted_sum(weights).value for weights in several), reverse=True)
+        return Measured(values[rank - 1 if rank > 0 else rank])
+
+    def asked(self, name: str, label: str, *several: Mapping[str, float], unit: str, rank: int = 1) -> Quantity:
+        return self.quantity(name, label, self.measured(*several, rank=rank), unit)
+
+
+class Trees(Accuracies):
+    """Quantities of a model on a treebank. A method raises `NoVerdictError` if an accuracy for it was not measured."""
+
+    about: ClassVar[str] = "treebank"
+    over: ClassVar[str] = "sentences"
+
+    def best_head(self, relation: str, statistic: Statistic) -> Quantity:
+        name, label = f"{relation}.{statistic}", f"{STATISTICS[statistic]}, {relation}"
+        return self.asked(f"scored.{name}", label, {f"relation.{name}": 1.0}, unit=UNITS[statistic])
+
+    def to_sep(self, relation: str, reading: str) -> Quantity:
+        """Return the percentage of attention to [SEP] from words that are no nouns, in the best head of a relation.
+
+        reading: "pronouns among nouns" or "pronouns among non-nouns".
+        """
+        name = f"non_nouns.{relation}.{NON_NOUNS[reading]}"
+        label = f"percent of attention to [SEP] from non-nouns in the best head of {relation}, {reading}"
+        return self.asked(f"scored.{name}", label, {name: 1.0}, unit="%")
+
+    def at_least(
+        self, number: int, relations: Sequence[str], statistic: Statistic, side: Side, limit: float
+    ) -> Finding:
+        """Return the finding that at least `number` relations have a statistic above or below a limit.
+
+        limit: in the unit of the statistic, percent or points.
+
+        Each relation is judged by itself, at a level that is corrected for the number of relations. Raises
+        `NoVerdictError` if fewer than `number` relations are known, or if relations that the treebank lacks could
+        change the result.
+        """
+        names = [f"relation.{name}.{statistic}" for name in relations]
+        known = self.known(names)
+        if missing := [name for name in names if name not in known]:
+            values = [self.measured({name: 1.0}).value for name in known]
+            count = sum(value > limit if side == "above" else value < limit for value in values)
+            if len(known) < number or count < number <= count + len(missing):
+                raise self.unknown(missing[0])
+        which, other, rank = ("highest", "lowest", number) if side == "above" else ("lowest", "highest", -number)
+        label = f"{STATISTICS[statistic]}, the {other} of the {number} {which} of {join(relations)}"
+        name = f"relations.{statistic}.{which}_{number}_of_{'_'.join(relations)}"
+        found = self.asked(name, label, *({name: 1.0} for name in known), unit=UNITS[statistic], rank=rank)
+        return found.above(limit) if side == "above" else found.below(limit)
+
+    def probe_difference(self, system: str, other: str) -> Quantity:
+        """Return the attachment score of a probe or baseline less that of another, keys of `SYSTEMS`, in points."""
+        label = f"attachment score of {SYSTEMS[system]} less that of {SYSTEMS[other]}"
+        weights = {f"probe.{system}": 1.0, f"probe.{other}": -1.0}
+        return self.asked(f"probe.{system}.less_{other}", label, weights, unit="points")
+
+
+class Documents(Accuracies):
+    """Quantities of a model on documents with mentions. A method raises `NoVerdictError` if an accuracy is unknown."""
+
+    about: ClassVar[str] = "coreference"
+    over: ClassVar[str] = "documents"
+
+    def best_head_beyond(self, system: str, candidates: str) -> Quantity:
+        """Return the accuracy of the best head less that of a baseline, such as "rules", in points.
+
+        candidates: the words among which the head chooses an antecedent, such as "mentions" (`READINGS`).
+        """
+        name = f"antecedents.best_head.{candidates}.less_{system}"
+        return self.asked(name, lead_label(system, candidates), lead(system, candidates, ALL), unit="points")
+
+
+def lead(system: str, candidates: str, mentions: str, sign: float = 1.0) -> dict[str, float]:
+    """Return {accuracy: weight}: `sign` for the best head on a type of mentions, -`sign` for the baseline `system`."""
+    return {f"antecedents.best_head.{candidates}.{mentions}": sign, f"antecedents.{system}.{mentions}": -sign}
+
+
+def lead_label(system: str, candidates: str) -> str:
+    return f"accuracy of the best head {READINGS[candidates]} less that of {SYSTEMS[system]}"
+
+
+def collect_treebanks(found: Found, published: Clark2019) -> dict[Key, Quantities]:
+    """Return the quantities of every model on every treebank, {(model, task): quantities}.
+
+    found: {kind of result: {(model, task): path}} with the kinds `relations` and, of models with probes, `probes`.
+    """
+    return {
+        key: treebank_quantities(
+            *read_groups(path, BestHeads).values(),
+            read_arrays(found["probes"][key], RightWords) if key in found["probes"] else None,
+            published,
+        )
+        for key, path in found["relations"].items()
+    }
+
+
+def collect_coreference(found: Found, published: Clark2019) -> dict[Key, Quantities]:
+    return {
+        key: coreference_quantities(read_arrays(path, MentionSums), published)
+        for key, path in found["coreference"].items()
+    }
+
+
+def treebank_quantities(
+    paper: BestHeads, elsewhere: BestHeads, probes: RightWords | None, published: Clark2019
+) -> Trees:
+    """Return the quantities of a model on a treebank.
+
+    paper: best heads, scored on the sentences on which they are chosen. elsewhere: best heads, scored on others.
+    probes: numbers of words that probes attach correctly; None without probes.
+    """
+    rows = _rows_of(elsewhere, published)
+    finds = _finders(elsewhere, rows)
+    columns = _of_rows(elsewhere, rows, _OF_CHOICE) | _non_nouns(elsewhere, finds)
+    same = _of_rows(paper, _rows_of(paper, published), {"accuracy": "accuracy", "baseline": "offset_accuracy"})
+    measured = _values(same, Trees.over)
+    known = [row for name, row in rows.items() if name not in TOTALS]
+    if known:
+        found = (elsewhere.leads[known] > _FOUND).all(axis=1).mean(axis=0)
+        measured["relations.of_one_head"] = Measured(100 * float(found.max()))
+    missing = {"non_nouns": _NO_SEP if _sees_none(elsewhere, finds) else _NO_FORWARD, "probe": _NO_PROBES}
+    try:
+        measured["sep.beyond_others"] = sep_beyond_others(elsewhere, rows)
+    except NoVerdictError as error:
+        missing["sep.beyond_others"] = str(error)
+    if probes is not None:
+        systems = zip(probes.system, probes.right.T, strict=True)
+        scored = {f"probe.{name}": Column(right, probes.words) for name, right in systems}
+        columns, measured = columns | scored, measured | _values(scored, Trees.over)
+    measured["n_sentences"] = Measured(len(paper.words))
+    return Trees(measured, missing=missing, published=published, columns=columns)
+
+
+def coreference_quantities(sums: MentionSums, published: Clark2019) -> Documents:
+    # Baselines choose nothing, so that both are the same; the best head is judged where it was not chosen.
+    values, judged, missing = {}, {}, {}
+    rows = zip(sums.system, sums.candidates, sums.type, sums.chosen, sums.right.T, sums.mentions.T, strict=True)
+    for system, candidates, mentions, chosen, *scored in rows:
+        column = Column(*scored)
+        if system == "best_head" and not column.items.any():
+            # The half that a head would be chosen on has no mention.
+            missing = {"antecedents": _NO_OTHERS}
+        elif system == "best_head" and chosen == "documents":
+            values[f"coreference.best_head.{candidates}.{mentions}"] = column
+        elif system == "best_head":
+            judged[f"antecedents.best_head.{candidates}.{mentions}"] = column
+        elif candidates == "mentions" and not chosen:
+            values[f"coreference.{system}.{mentions}"] = judged[f"antecedents.{system}.{mentions}"] = column
+    counts = {"n_documents": Measured(len(sums.mentions)), "n_mentions": Measured(sums.mentions.sum(axis=0).max())}
+    measured = _values(values, Documents.over) | counts
+    return Documents(measured, missing=missing, published=published, columns=judged)
+
+
+def published_language(published: Clark2019) -> tuple[Trees, Documents]:
+    """Return the paper's own numbers of sections 4 and 5: on its treebank, and on its coreference documents."""
+    values = {f"probe.{row.probe}": row.uas for row in published.probes.rows}
+    for row in published.relations.rows:
+        of_row = {"accuracy": row.accuracy, "baseline": row.baseline, "lead": row.accuracy - row.baseline}
+        values |= {f"relation.{row.relation}.{name}": value for name, value in of_row.items()}
+    # The paper gives the best head's score for all words.
+    values["probe.best_head"] = values[f"relation.{ALL}.accuracy"]
+    # Whatever the paper counts, that is its total; and whatever its head looks at, that is the head's accuracy.
+    values |= {f"relation.{total}.lead": values[f"relation.{ALL}.lead"] for total in TOTALS}
+    antecedents = {
+        f"antecedents.{system}.{name}": value
+        for row in published.coreference.rows
+        for system in ([f"best_head.{among}" for among in CANDIDATES] if row.system == "best_head" else [row.system])
+        for name in (ALL, *MENTIONS)
+        if (value := getattr(row, name)) is not None
+    }
+    trees, documents = ({name: Measured(float(it)) for name, it in some.items()} for some in (values, antecedents))
+    return Trees(trees, published=published), Documents(documents, published=published)
+
+
+def _values(columns: Mapping[str, Column], over: str) -> dict[str, Measured]:
+    return {name: Measured.by(evidence_of(columns, {name: 1.0}), over=over) for name in columns}
+
+
+def _rows_of(best: BestHeads, published: Clark2019) -> dict[str, int]:
+    rows = {name: row for row, name in enumerate(zip(best.annotation, best.relation, strict=True))}
+    named = {name: our_relation(name) for name in (*TOTALS, *(row.relation for row in published.relations.rows))}
+    return {name: rows[ours] for name, ours in named.items() if ours in rows}
+
+
+def _of_rows(best: BestHeads, rows: Mapping[str, int], statistics: Mapping[str, str]) -> dict[str, Column]:
+    """Return the columns `relation.{relation}.{statistic}` of all relations that have a best head.
+
+    rows: row in `best` of each relation. statistics: {name of the statistic: its name in `QUANTITIES`}.
+    """
+    return {
+        f"relation.{relation}.{name}": Column(right, best.words[:, row], -100.0 * (UNITS.get(name) == "points"))
+        for relation, row in rows.items()
+        for name, quantity in statistics.items()
+        if not np.isnan(right := best.right[:, row, QUANTITIES.index(quantity)]).any()
+    }
+
+
+def _finders(best: BestHeads, rows: Mapping[str, int]) -> dict[str, int]:
+    leads = best.of_best(best.leads).min(axis=1)
+    return {name: row for name, row in rows.items() if name not in TOTALS and leads[row] > _FOUND}
+
+
+def _non_nouns(best: BestHeads, finds: Mapping[str, int]) -> dict[str, Column]:
+    """Return the columns `non_nouns.{relation}.{group}`: attention to [SEP] from a group of words in the best head.
+
+    finds: row in `best` of each relation that a head finds. A group is `no_noun` or `no_noun_or_pronoun`. A relation
+    whose best head looks from head to dependent is left out.
+    """
+    is_forward = (best.chosen[..., CHOSEN.index("direction")] == 0).all(axis=1)
+    groups = [(group, GROUPS.index(group)) for group in NON_NOUNS.values()]
+    return {
+        f"non_nouns.{name}.{group}": Column(best.to_sep[:, row, number], best.to_sep_words[:, row, number])
+        for name, row in finds.items()
+        for group, number in groups
+        if is_forward[row] and best.to_sep_words[:, row, number].any()
+    }
+
+
+def _sees_none(best: BestHeads, finds: Mapping[str, int]) -> bool:
+    return bool(finds) and all(np.isnan(best.of_best(best.looks)[row]).any() for row in finds.values())
+
+
+def sep_beyond_others(best: BestHeads, rows: Mapping[str, int]) -> Measured:
+    """Return how much more attention heads give to [SEP] from words without their relation, in points beyond chance.
+
+    rows: row, in `best`, of each of the paper's relations and totals, by name.
+
+    A head finds a relation if its accuracy is more than ten points above the best offset. A head's rise is its share of
+    attention to [SEP] from words without the relation, less its share from words with the relation. The value is the
+    mean rise of the best heads that find a relation and look at [SEP]. Chance is the mean if these heads change places
+    at random with heads of their layers that look at [SEP] and find no relation. Raises `NoVerdictError` if no head
+    that finds a relation looks at [SEP].
+    """
+    known = [row for name, row in rows.items() if name not in TOTALS]
+    finds = _finders(best, rows)
+    if not finds:
+        raise NoVerdictError("no head is more than ten points above the best offset at a relation of Table 1")
+    if _sees_none(best, finds):
+        raise NoVerdictError(_NO_SEP)
+    found, looks = [*finds.values()], best.looks.min(axis=0)
+    layer, head = np.moveaxis(best.chosen[found][..., :2], -1, 0)
+    asked = looks[layer, head] > HIGH
+    if not asked.any():
+        most = 100 * np.nanmax(best.of_best(best.looks)[found].min(axis=1))
+        raise NoVerdictError(
+            "heads that find a relation are not shown to look at [SEP]: on the sentences that they were chosen on, it "
+            f"gets at most {most:.2f} percent of their attention"
+        )
+    changes = (looks > HIGH) & (best.leads[known].max(axis=(0, 1)) <= _FOUND)
+    changes[layer[asked], head[asked]] = True
+    rng, heads = np.random.default_rng(derive_seed(0, "sep_beyond_others")), np.arange(looks.size)
+    drawn = np.tile(heads, (PERMUTATIONS, 1))
+    for of_layer in heads.reshape(looks.shape):
+        some = of_layer[changes.ravel()[of_layer]]
+        drawn[:, some] = rng.permuted(drawn[:, some], axis=1)
+    places = np.ravel_multi_index((layer[asked], head[asked]), looks.shape)
+    of_asked = zip(best.rises[found][asked].reshape(-1, looks.size), places, strict=True)
+    own = best.of_best(best.rises)[found][asked].mean()
+    chance = np.mean([rises[drawn[:, place]] for rises, place in of_asked], axis=0)
+    return Measured.beyond_chance(100 * float(own), 100 * chance)
+
 
 # Said of every claim about coreference.
 _AMONG = (
@@ -157,10 +513,10 @@ def _(trees: Trees):
     names = [f"relation.{name}.direction" for name in rows]
     # All of the paper's table, as far as the treebank has them, which has to have more than half of them.
     asked = known if 2 * len(known := trees.known(names)) > len(names) else names
-    least = trees.measured(*({name: 1.0} for name in asked), rank=-1)
     label = f"{STATISTICS['direction']}, least of all relations but pobj"
+    weights = ({name: 1.0} for name in asked)
     return [
-        trees.quantity("least.direction.but_pobj", label, least, "points").above(0),
+        trees.asked("least.direction.but_pobj", label, *weights, unit="points", rank=-1).above(0),
         trees.best_head("pobj", "direction").below(0),
     ]
 
@@ -181,8 +537,8 @@ def _(trees: Trees):
 def _(trees: Trees):
     relations = ("dobj", "det", "pobj", "poss")
     label = f"{STATISTICS['accuracy']}, least of {join(relations)}"
-    least = trees.measured(*({f"relation.{name}.accuracy": 1.0} for name in relations), rank=-1)
-    return trees.quantity(f"least.accuracy.of_{'_'.join(relations)}", label, least, "%").above(75)
+    weights = ({f"relation.{name}.accuracy": 1.0} for name in relations)
+    return trees.asked(f"least.accuracy.of_{'_'.join(relations)}", label, *weights, unit="%", rank=-1).above(75)
 
 
 table_2(
@@ -226,8 +582,7 @@ def _(documents: Documents):
         )
         label = f"{lead_label('head_match', candidates)}, nominal mentions less the most of other types"
         name = f"antecedents.best_head.{candidates}.less_head_match.nominal"
-        measured = documents.measured(*(nominal | other for other in others), rank=-1)
-        return documents.quantity(name, label, measured, "points").above(0)
+        return documents.asked(name, label, *(nominal | other for other in others), unit="points", rank=-1).above(0)
 
     return in_each_reading({candidates: found(candidates) for candidates in CANDIDATES})
 
@@ -255,26 +610,23 @@ table_3(
     ask=lambda trees: trees.probe_difference("attention_and_words", "attention").above(0),
 )
 
-table_3(
-    "probe-over-right-branching",
-    text="The probe on attention and words is far better than right-branching.",
-    wording="the Attn + GloVe probing classifier substantially outperforms our baselines",
-    limit="substantially is by more than ten points",
-    ask=lambda trees: trees.probe_difference("attention_and_words", "right_branching").above(10),
-)
-
-table_3(
-    "probe-not-words-alone",
-    text="The probe on attention and words is far better than one on distance and words.",
-    wording="the Attn + GloVe probing classifier substantially outperforms our baselines",
-    limit="substantially is by more than ten points",
-    ask=lambda trees: trees.probe_difference("attention_and_words", "distance_and_words").above(10),
-)
-
-table_3(
-    "probe-not-the-probe",
-    text="The same probe on a network of random weights stays far behind.",
-    wording="the Attn + GloVe probing classifier substantially outperforms our baselines",
-    limit="substantially is by more than ten points",
-    ask=lambda trees: trees.probe_difference("attention_and_words", "random_network").above(10),
-)
+for claim, text, other in (
+    (
+        "probe-over-right-branching",
+        "The probe on attention and words is far better than right-branching.",
+        "right_branching",
+    ),
+    (
+        "probe-not-words-alone",
+        "The probe on attention and words is far better than one on distance and words.",
+        "distance_and_words",
+    ),
+    ("probe-not-the-probe", "The same probe on a network of random weights stays far behind.", "random_network"),
+):
+    table_3(
+        claim,
+        text=text,
+        wording="the Attn + GloVe probing classifier substantially outperforms our baselines",
+        limit="substantially is by more than ten points",
+        ask=lambda trees, other=other: trees.probe_difference("attention_and_words", other).above(10),
+    )

@@ -1,20 +1,291 @@
-"""The claims of sections 3 and 6: what heads of a text look at, and which heads are alike.
+"""The claims of sections 3 and 6, and the quantities that they are judged on: what heads of a text look at.
 
-Thirds are the first, middle and last third of the layers, so that models of another depth can be judged.
+A segment has one number for each quantity, whose mean over segments the quantity is. Counts of heads, and gradients,
+are values alone: they are not known of single segments. Layers in names of quantities are counted from 1. Thirds are
+the first, middle and last third of the layers, so that models of another depth can be judged.
 
 The attention of heads where their function is not called for is asked on treebanks (`language`). How clear the clusters
 of heads that behave similarly are (a picture) is decided by no claim. That attention to [SEP] is a no-op is what the
 authors "speculate", and asked by norms.
 """
 
-from functools import partial
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from headtypes.analyses.divergence.results import Divergence, read_projection_fit
+from headtypes.analyses.gradients.results import Gradients, read_gradients
+from headtypes.analyses.surface.measure import Surface
+from headtypes.core.files import derive_seed
+from headtypes.core.hdf5_files import read_arrays
+from headtypes.core.statistics import Evidence
 from headtypes.papers.claims import Claims
-from headtypes.papers.clark2019.claims.quantities_of_texts import LABELS, Heads, Statistics, limit_of, shows
-from headtypes.papers.clark2019.published import Behaviour
-from headtypes.papers.quantities import HOLDS, NoVerdictError
+from headtypes.papers.clark2019.claims.statistics import (
+    BERT_BASE,
+    COLUMN_OF,
+    LABELS,
+    Statistics,
+    behaviours_of,
+    limit_of,
+    published_statistics,
+    shows,
+    whole_statistics,
+)
+from headtypes.papers.clark2019.published import Behaviour, Clark2019
+from headtypes.papers.paper import Found, Key
+from headtypes.papers.quantities import (
+    HOLDS,
+    PERMUTATIONS,
+    THIRDS,
+    Finding,
+    Measured,
+    NoVerdictError,
+    Quantities,
+    Quantity,
+    Side,
+    Third,
+    beside_permuted_layers,
+    layers_of_third,
+)
+
+# Kinds of token that can be a sink of attention, and their statistics; a model's first token may be one of the others.
+SINKS = ("cls", "sep", "punctuation", "first")
+_NO_TEXT = Statistics({}, {}, otherwise="the model reads no text")
+# Some layers of a model: a third, those at the same depth as the paper's, or one.
+Where = Third | Literal["layers_6_to_10", "last_layer"]
+_LABELS_OF: dict[str, str] = {
+    **{third: f"the {third} third of layers" for third in THIRDS},
+    "layers_6_to_10": "the layers at the depth of 6 to 10 of 12",
+    "last_layer": "the last layer",
+}
+# The numbers of single segments, [segment] or [segment, number], or of all segments together.
+Measure = Callable[[Statistics], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Heads(Quantities):
+    """Quantities of a model on a text. A method raises `NoVerdictError` if a statistic for the method is not known.
+
+    whole: statistics on all segments. segments: statistics on each segment; None for the paper, without intervals.
+    """
+
+    about: ClassVar[str] = "text"
+    over: ClassVar[str] = "segments"
+    whole: Statistics = _NO_TEXT
+    segments: Statistics | None = None
+
+    def measured(self, measure: Measure, rank: int = 1) -> Measured:
+        """Return a quantity with its interval over segments, or its value alone if single segments are not known.
+
+        measure: a function of statistics that returns the quantity, or several numbers, of which the `rank`-th largest
+            is taken, from 1 (the smallest: -1).
+        """
+        values = sorted(np.atleast_1d(measure(self.whole)), reverse=True)
+        with suppress(NoVerdictError):
+            if self.segments is not None:
+                own = measure(self.segments)
+                return Measured.by(*map(Evidence, own.reshape(len(own), -1).T), over=self.over, rank=rank)
+        return Measured(float(values[rank - 1 if rank > 0 else rank]))
+
+    def asked(self, name: str, label: str, measure: Measure, unit: str = "", rank: int = 1) -> Quantity:
+        return self.quantity(name, label, self.measured(measure, rank), unit)
+
+    def counted_early(self, name: str, label: str, by_layer: np.ndarray) -> Quantity:
+        """Return the mean number of heads in a layer of the first third less that of the last third, beyond chance.
+
+        name: of the quantity. label: what is counted, in words. by_layer: number of heads, [layer].
+        Chance is the mean under random permutations of the layers. The paper's own numbers are not compared with it.
+        """
+        label = f"{label}, by layer, in the first third of layers less that in the last third"
+        first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
+
+        def less(numbers: np.ndarray) -> np.ndarray:
+            return numbers[..., first].mean(axis=-1) - numbers[..., last].mean(axis=-1)
+
+        if self.segments is None:
+            return Quantity(label, Measured(float(less(by_layer))))
+        found = beside_permuted_layers(label, less, by_layer)
+        return self.quantity(f"layers.{name}.first.less_last", found.label, found.measured)
+
+    def largest(self, statistic: str, number: int) -> Quantity:
+        """Return the largest value that a statistic reaches in at least `number` of 144 heads, or that share of all."""
+        rank = math.ceil(self.whole.of_heads(statistic).size * number / BERT_BASE)
+        label = f"in as many heads as {number} of {BERT_BASE}, at least"
+        return self._of_rank(f"largest_{number}", statistic, label, rank)
+
+    def in_more_than(self, percent: float, statistic: str, side: Side) -> Quantity:
+        """Return the value of a statistic that more than `percent` percent of the heads reach, or do not exceed.
+
+        side: "above" for the largest value that more than `percent` percent of the heads reach; "below" for the
+            smallest value that more than `percent` percent do not exceed.
+        """
+        sign, end = (1, "least") if side == "above" else (-1, "most")
+        rank = sign * (math.floor(self.whole.of_heads(statistic).size * percent / 100) + 1)
+        label = f"in more than {percent:g} percent of the heads, at {end}"
+        return self._of_rank(f"{side}.{percent:g}_percent", statistic, label, rank)
+
+    def _of_rank(self, name: str, statistic: str, label: str, rank: int) -> Quantity:
+        def of_all_heads(statistics: Statistics) -> np.ndarray:
+            values = statistics.of_heads(statistic)
+            return values.reshape(*values.shape[:-2], -1)
+
+        label = f"{LABELS[statistic]} {label}"
+        return self.asked(f"heads.{statistic}.{name}", label, of_all_heads, rank=rank)
+
+    def mean(self, statistic: str, where: Where, *, less: tuple[str, Where] | None = None) -> Quantity:
+        """Return the mean of a statistic over the layers `where`, such as the "first" third, less another mean.
+
+        less: the statistic and the layers of the mean that is subtracted; None to subtract nothing.
+        """
+        depth, means = self.whole.of_layers(statistic).shape[-1], [(statistic, where)]
+        name, label = f"layers.{statistic}.{where}", f"mean {LABELS[statistic]} in {_LABELS_OF[where]}"
+        if less is not None:
+            other, place = less
+            means.append(less)
+            name += f".less_{place if other == statistic else other}"
+            label += f" less that in the {place} third" if other == statistic else f" less {LABELS[other]}"
+
+        def measure(it: Statistics) -> np.ndarray:
+            own, *others = (it.of_layers(of)[..., layers_at(at, depth)].mean(axis=-1) for of, at in means)
+            return own - sum(others)
+
+        return self.asked(name, label, measure, "nats" if statistic.startswith("entropy") else "")
+
+    def most_in(self, third: Third, statistic: str) -> list[Finding]:
+        """Return the findings that the mean of a statistic in one third of the layers is above that in each other."""
+        return [self.mean(statistic, third, less=(statistic, it)).above(0) for it in THIRDS if it != third]
+
+
+def layers_at(where: Where, depth: int) -> list[int]:
+    """Return the layers, from 0, at a place in a model of `depth` layers. Raises `NoVerdictError` if there are none.
+
+    where: a third ("first", "middle", "last"), "layers_6_to_10" (those as deep as 6 to 10 of 12) or "last_layer".
+    """
+    if where == "last_layer":
+        return [depth - 1]
+    if where != "layers_6_to_10":
+        return layers_of_third(where, depth)
+    # Those whose middle lies from 5 / 12 to 10 / 12 of the depth, without floating-point errors.
+    if chosen := [layer for layer in range(depth) if 10 * depth <= 12 * (2 * layer + 1) < 20 * depth]:
+        return chosen
+    raise NoVerdictError("the model has no layer at that depth")
+
+
+def collect_texts(found: Found, published: Clark2019) -> dict[Key, Heads]:
+    """Return the quantities of every model on every task of text, {(model, task): quantities}.
+
+    found: {kind of result: {(model, task): path}} with the kinds surfaces, gradients, fits (of the projection of heads)
+        and divergences.
+    """
+    return {
+        key: collect_quantities(
+            read_arrays(path, Surface),
+            read_gradients(found["gradients"][key]) if key in found["gradients"] else None,
+            read_projection_fit(found["fits"][key])["layers"],
+            published,
+            read_arrays(found["divergences"][key], Divergence).of_a_row,
+        )
+        for key, path in found["surfaces"].items()
+    }
+
+
+def collect_quantities(
+    surface: Surface,
+    gradients: Gradients | None,
+    layers: Mapping[str, float | None],
+    published: Clark2019,
+    divergences: np.ndarray | None = None,
+) -> Heads:
+    """Return the quantities of a model on a task; `gradients` and `divergences` are None if they were not measured.
+
+    layers: the result of `projection.layer_test`. divergences: of any two heads, in nats per row, [head, head].
+    """
+    whole, measured, missing = whole_statistics(surface, gradients, published), {}, {}
+    if layers["difference"] is None:
+        missing["divergence.within_less_between"] = "divergences were not measured"
+    else:
+        measured["divergence.within_less_between"] = _permuted(layers)
+        measured |= {f"divergence.{name}": Measured(layers[name]) for name in ("within", "between")}
+    try:
+        marked = behaviours_of(published.behaviours, whole)
+        measured["divergence.of_behaviours"] = alike_beyond_layers(divergences, marked)
+    except NoVerdictError as error:
+        missing["divergence.of_behaviours"] = str(error)
+    measured["n_segments"] = Measured(len(surface.length))
+    heads = {name: surface.column(*COLUMN_OF[name]).astype(float) for name in whole.heads}
+    layers_of_segments = {name: values.mean(axis=-1) for name, values in heads.items()}
+    segments = Statistics(heads, layers_of_segments, surface.uniform.astype(float), whole.missing)
+    return _with_values(Heads(measured, missing=missing, published=published, whole=whole, segments=segments))
+
+
+def published_quantities(published: Clark2019) -> Heads:
+    """Return the paper's own numbers: those that are printed, and those read off its released figures."""
+    return _with_values(Heads({}, published=published, whole=published_statistics(published)))
+
+
+def _with_values(heads: Heads) -> Heads:
+    def mean_of(statistic: str, layers: Sequence[int]) -> Measured:
+        return heads.measured(lambda it: it.of_layers(statistic)[..., layers].mean(axis=-1))
+
+    whole, published, values = heads.whole, heads.published, heads.by_name
+    depth = len(whole.uniform)
+    for name in whole.layers:
+        values |= {f"layer.{name}.{layer + 1}": mean_of(name, [layer]) for layer in range(depth)}
+        thirds = THIRDS if depth >= len(THIRDS) else ()
+        values |= {f"third.{name}.{third}": mean_of(name, layers_of_third(third, depth)) for third in thirds}
+    for value in published.surface:
+        if value.heads is not None and value.statistic in whole.heads:
+            count = (whole.heads[value.statistic] > value.above).sum()
+            values[f"heads.{value.statistic}.above_{value.above:g}"] = Measured(float(count))
+        if value.layers and value.heads is None and value.statistic in whole.layers and depth == published.layers:
+            values[f"surface.{value.id}"] = mean_of(value.statistic, [layer - 1 for layer in value.layers])
+    values["uniform"] = heads.measured(lambda it: it.uniform.mean(axis=-1))
+    kinds = [name for name in SINKS if name in whole.layers]
+    # Equal but for floating-point errors where the first token is [CLS]; of equal ones, the earlier counts.
+    sinks = np.argmax(np.round([whole.layers[name] for name in kinds], 6), axis=0)
+    values |= {f"sink.{layer + 1}.{kinds[sink]}": mean_of(kinds[sink], [layer]) for layer, sink in enumerate(sinks)}
+    return heads
+
+
+def _permuted(layers: Mapping[str, float | None]) -> Measured:
+    both_sides = min(1.0, 2 * min(layers["p"], 1 - layers["p"] + 1 / (1 + layers["permutations"])))
+    ends = layers["low"], layers["high"]
+    return Measured(layers["difference"], *ends, lambda limit: both_sides, "permutations")
+
+
+def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> Measured:
+    """Return the mean divergence of pairs of heads with the same behaviour less that of other pairs, beyond chance.
+
+    divergences: divergence of any two heads in nats per row, [head, head].
+    marked: [layer, head] str, the behaviour of each head; "" without one. Pairs of two heads without one are left out.
+    Chance is permutations of the behaviours within layers, since heads of a layer are alike, whatever their behaviour
+    is. Raises `NoVerdictError` if there are no pairs with the same behaviour, or no other pairs.
+    """
+    names, counts = np.unique(marked, return_counts=True)
+    pairs = {name: count * (count - 1) / 2 for name, count in zip(names, counts, strict=True)}
+    neither, alike = pairs.pop("", 0), sum(pairs.values())
+    others = marked.size * (marked.size - 1) / 2 - neither - alike
+    if divergences is None:
+        raise NoVerdictError("divergences were not measured")
+    if not alike or not others:
+        raise NoVerdictError("no two heads show one behaviour of Figure 6" if not alike else "all heads show one")
+    rng = np.random.default_rng(derive_seed(0, "behaviours"))
+    drawn = rng.permuted(np.tile(marked, (PERMUTATIONS, 1, 1)), axis=-1)
+    drawn = np.concatenate([marked[None], drawn]).reshape(1 + PERMUTATIONS, -1)
+
+    def total(name: str) -> np.ndarray:
+        own = (drawn == name).astype(float)
+        return ((own @ divergences) * own).sum(axis=1) / 2
+
+    within = sum(total(name) for name in pairs)
+    between = divergences.sum() / 2 - total("") - within
+    own, *chance = within / alike - between / others
+    return Measured.beyond_chance(float(own), np.array(chance))
+
 
 of_surface, of_layers = Claims(Heads.about), Claims(Heads.about)
 section_3_1 = of_surface.at("section 3.1")
@@ -26,6 +297,32 @@ section_3_3 = of_surface.at("section 3.3")
 # Above which attention to [SEP] is high: the published means pass it between layers 4 and 5.
 HIGH = 0.25
 _RATIO = f"{LABELS['gradient.sep']} divided by {LABELS['gradient.all']}"
+# Sentences of the paper that several claims follow from.
+_EARLY_TO_DEEP = (
+    "Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas"
+)
+_FROM_LAYER_5 = (
+    "Starting in layer 5 \u2013 the same layer where attention to [SEP] becomes high \u2013 the gradients for "
+    "attention to [SEP] become very small"
+)
+
+
+def _broad(heads: Heads) -> Behaviour:
+    return next(behaviour for behaviour in heads.published.behaviours if behaviour.name == "broad")
+
+
+def _is_high(heads: Heads) -> np.ndarray:
+    high = heads.whole.of_layers("sep") > HIGH
+    if not high.any():
+        raise NoVerdictError(f"in no layer is {LABELS['sep']} above {HIGH:g}")
+    return high
+
+
+def _ratio_where_high(heads: Heads, label: str, above: str, below: str) -> Quantity:
+    label = f"{label}, mean over layers with {LABELS['sep']} above {HIGH:g}"
+    return heads.asked(
+        f"ratio.{above}.to.{below}", label, lambda it: it.ratio(above, below)[..., _is_high(heads)].mean(axis=-1)
+    )
 
 
 section_3_1(
@@ -73,9 +370,9 @@ section_3_1(
 figure_2(
     "cls-early",
     text="Early heads attend to [CLS] more than middle and deep ones do.",
-    wording="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
+    wording=_EARLY_TO_DEEP,
     limit="early are the first third of the layers, in which the mean is above that of either other third",
-    ask=lambda heads: [heads.mean("cls", "first", less=("cls", other)).above(0) for other in ("middle", "last")],
+    ask=lambda heads: heads.most_in("first", "cls"),
 )
 
 figure_2(
@@ -87,28 +384,23 @@ figure_2(
 )
 
 
-@figure_2(
+figure_2(
     "sep-most-in-middle",
     text="Middle heads attend to [SEP] more than early and deep ones do.",
-    wording="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
+    wording=_EARLY_TO_DEEP,
     limit=(
         "in the middle third of the layers the mean is above 0.25, which the published means pass between layers 4 and "
         "5, and above that of either other third"
     ),
+    ask=lambda heads: [heads.mean("sep", "middle").above(HIGH), *heads.most_in("middle", "sep")],
 )
-def _(heads: Heads):
-    more = [heads.mean("sep", "middle", less=("sep", other)).above(0) for other in ("first", "last")]
-    return [heads.mean("sep", "middle").above(HIGH), *more]
-
 
 figure_2(
     "punctuation-deep",
     text="Deep heads attend to periods and commas more than early and middle ones do.",
-    wording="Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas",
+    wording=_EARLY_TO_DEEP,
     limit="deep are the last third of the layers, in which the mean is above that of either other third",
-    ask=lambda heads: [
-        heads.mean("punctuation", "last", less=("punctuation", other)).above(0) for other in ("first", "middle")
-    ],
+    ask=lambda heads: heads.most_in("last", "punctuation"),
 )
 
 figure_2(
@@ -144,24 +436,18 @@ def _(heads: Heads):
     ]
 
 
-@figure_3(
+figure_3(
     "sep-no-op",
     text="In layers where attention to [SEP] is high, the loss hardly depends on it.",
-    wording=(
-        "Starting in layer 5 \u2013 the same layer where attention to [SEP] becomes high \u2013 the gradients for "
-        "attention to [SEP] become very small"
-    ),
+    wording=_FROM_LAYER_5,
     limit=(
         "high is above 0.25, which the published means pass between layers 4 and 5; very small is less than half of "
         "the mean over all tokens of a layer; the last layers, where attention to [SEP] is low again, are not asked"
     ),
+    ask=lambda heads: _ratio_where_high(heads, _RATIO, "gradient.sep", "gradient.all").below(0.5),
 )
-def _(heads: Heads):
-    label = f"{_RATIO}, mean over layers with {LABELS['sep']} above {HIGH:g}"
-    return heads.asked("ratio.gradient.sep.to.gradient.all", label, partial(_ratio_where_high, heads)).below(0.5)
 
-
-@of_surface(
+of_surface(
     "sep-hands-over-little",
     basis="inferred",
     place="section 3.2",
@@ -174,33 +460,29 @@ def _(heads: Heads):
         "high as for sep-no-op; little is a share of norms, of what tokens hand over (Kobayashi et al. 2020), "
         "that is less than half of that of weights, as the mean over these layers; any model can be asked"
     ),
+    ask=lambda heads: _ratio_where_high(
+        heads, f"{LABELS['norms.sep']} divided by that by weights", "norms.sep", "sep"
+    ).below(0.5),
 )
-def _(heads: Heads):
-    label = f"{LABELS['norms.sep']} divided by that by weights, mean over layers with {LABELS['sep']} above {HIGH:g}"
-    measure = partial(_ratio_where_high, heads, above="norms.sep", below="sep")
-    return heads.asked("ratio.norms.sep.to.sep", label, measure).below(0.5)
 
 
 @figure_3(
     "sep-gradients-fall",
     text="Before attention to [SEP] becomes high, the loss depends on it more than where it is high.",
-    wording=(
-        "Starting in layer 5 \u2013 the same layer where attention to [SEP] becomes high \u2013 the gradients for "
-        "attention to [SEP] become very small"
-    ),
+    wording=_FROM_LAYER_5,
     limit=(
         "high as for sep-no-op; the mean over the layers before the first such layer is above that over the "
         "layers where attention to [SEP] is high"
     ),
 )
 def _(heads: Heads):
-    first = int(_is_high(heads).argmax())
-    if first == 0:
+    high = _is_high(heads)
+    if high[0]:
         raise NoVerdictError(f"{LABELS['sep']} is above {HIGH:g} from the first layer on")
 
     def measure(statistics: Statistics):
-        before = statistics.ratio("gradient.sep", "gradient.all")[..., :first].mean(axis=-1)
-        return before - _ratio_where_high(heads, statistics)
+        ratio = statistics.ratio("gradient.sep", "gradient.all")
+        return ratio[..., : high.argmax()].mean(axis=-1) - ratio[..., high].mean(axis=-1)
 
     label = f"{_RATIO}, mean over layers before {LABELS['sep']} is above {HIGH:g} less that where it is"
     return heads.asked("ratio.gradient.sep.before_less_after", label, measure).above(0)
@@ -214,14 +496,13 @@ def _(heads: Heads):
 )
 def _(heads: Heads):
     def measure(statistics: Statistics):
-        limits = limit_of(_broad(heads), statistics.uniform)
-        return statistics.of_heads("entropy")[..., 0, :] - limits[..., :1]
+        return statistics.of_heads("entropy")[..., 0, :] - limit_of(_broad(heads), statistics)[..., :1]
 
     label = f"{LABELS['entropy']} of the broadest head of the first layer less the limit of broad heads"
     return heads.asked("broadest.first_layer", label, measure, "nats").above(0)
 
 
-@figure_4(
+figure_4(
     "broad-early",
     text="More heads attend broadly in early layers than in deep ones.",
     wording="some attention heads, especially in lower layers, have very broad attention",
@@ -229,10 +510,10 @@ def _(heads: Heads):
         "broad as in the released notebook; there are more such heads in a layer of the first third than in one of the "
         "last, beyond permutations of the layers"
     ),
+    ask=lambda heads: heads.counted_early(
+        "broad_heads", "broad heads", shows(_broad(heads), heads.whole).sum(-1)
+    ).above(0),
 )
-def _(heads: Heads):
-    by_layer = shows(_broad(heads), heads.whole).sum(axis=-1)
-    return heads.counted_early("broad_heads", "broad heads", by_layer).above(0)
 
 
 @section_3_3(
@@ -246,8 +527,7 @@ def _(heads: Heads):
     if not broad.any():
         raise NoVerdictError("there are no broad heads")
     label = f"mean {LABELS['peak']} of broad heads"
-    measured = heads.measured(lambda it: it.of_heads("peak")[..., broad].mean(axis=-1))
-    return heads.quantity("behaviour.broad.peak", label, measured).below(0.1)
+    return heads.asked("behaviour.broad.peak", label, lambda it: it.of_heads("peak")[..., broad].mean(-1)).below(0.1)
 
 
 @section_3_3(
@@ -264,8 +544,7 @@ def _(heads: Heads):
 )
 def _(heads: Heads):
     def less_broad(statistics: Statistics):
-        limits = limit_of(_broad(heads), statistics.uniform)
-        return statistics.of_layers("entropy_cls")[..., -1] - limits[..., -1]
+        return statistics.of_layers("entropy_cls")[..., -1] - limit_of(_broad(heads), statistics)[..., -1]
 
     def less_others(statistics: Statistics):
         by_layer = statistics.of_layers("entropy_cls")
@@ -291,9 +570,12 @@ def _(heads: Heads):
     of = "entropy_cls", "entropy"
     # With its sign on all segments, so that it is smooth near nothing.
     sign = np.sign(heads.whole.ratio(*of) - 1)
-    label = "mean entropy from [CLS] beside that from all tokens, what they differ by in more than half of the layers"
-    most = heads.measured(lambda it: sign * (it.ratio(*of) - 1), -(len(sign) // 2 + 1))
-    return heads.quantity("layers.entropy_cls.beside_entropy", f"{label}, at most, as a share", most).below(0.1)
+    label = (
+        "mean entropy from [CLS] beside that from all tokens, what they differ by in more than half of the layers, at "
+        "most, as a share"
+    )
+    name, most = "layers.entropy_cls.beside_entropy", -(len(sign) // 2 + 1)
+    return heads.asked(name, label, lambda it: sign * (it.ratio(*of) - 1), rank=most).below(0.1)
 
 
 @of_layers(
@@ -325,20 +607,3 @@ def _(heads: Heads):
 def _(heads: Heads):
     label = "mean divergence (nats a row) of heads with one behaviour less that of others, less what permutations give"
     return heads.quantity("divergence.of_behaviours", label, unit="nats").below(0)
-
-
-def _is_high(heads: Heads) -> np.ndarray:
-    high = heads.whole.of_layers("sep") > HIGH
-    if not high.any():
-        raise NoVerdictError(f"in no layer is {LABELS['sep']} above {HIGH:g}")
-    return high
-
-
-def _ratio_where_high(
-    heads: Heads, statistics: Statistics, above: str = "gradient.sep", below: str = "gradient.all"
-) -> np.ndarray:
-    return statistics.ratio(above, below)[..., _is_high(heads)].mean(axis=-1)
-
-
-def _broad(heads: Heads) -> Behaviour:
-    return next(behaviour for behaviour in heads.published.behaviours if behaviour.name == "broad")

@@ -5,13 +5,9 @@ import pytest
 
 from headtypes.analyses.surface.measure import COLUMNS, Surface
 from headtypes.core.statistics import mean_intervals
-from headtypes.papers.clark2019.claims.quantities_of_texts import (
-    behaviours_of,
-    collect_quantities,
-    sink_of,
-    whole_statistics,
-)
-from tests.support.clark_results import LAYERS, PUBLISHED, gradients_of, head_values, layers_of, surface_of
+from headtypes.papers.clark2019.claims.statistics import behaviours_of, whole_statistics
+from headtypes.papers.clark2019.claims.texts import collect_quantities
+from tests.support.clark_results import PUBLISHED, gradients_of, head_values, layers_of, surface_of
 
 
 def drawn_surface(segments: int = 9, layers: int = 6, heads: int = 4) -> Surface:
@@ -24,7 +20,7 @@ def drawn_surface(segments: int = 9, layers: int = 6, heads: int = 4) -> Surface
 
 def test_a_layers_value_is_the_mean_over_heads_of_means_over_segments():
     surface = drawn_surface()
-    found = collect_quantities(surface, None, None, PUBLISHED)
+    found = collect_quantities(surface, None, layers_of(), PUBLISHED)
     for name in ("previous", "entropy"):
         values = surface.column(name).astype(float).mean(axis=-1)
         low, high = mean_intervals(values.T)
@@ -37,7 +33,7 @@ def test_a_layers_value_is_the_mean_over_heads_of_means_over_segments():
 def test_segments_without_a_pattern_do_not_count_for_it():
     surface = drawn_surface(segments=12)
     surface.patterns[:3, :, :, COLUMNS.index("sep_to_sep")] = np.nan
-    found = collect_quantities(surface, None, None, PUBLISHED)
+    found = collect_quantities(surface, None, layers_of(), PUBLISHED)
     measured = found["layer.sep_to_sep.2"]
     rest = surface.column("sep_to_sep")[3:, 1].astype(float)
     assert measured.value == pytest.approx(rest.mean(), rel=1e-12)
@@ -46,7 +42,7 @@ def test_segments_without_a_pattern_do_not_count_for_it():
 
 def test_one_segment_has_values_and_no_intervals():
     surface = drawn_surface(segments=1)
-    found = collect_quantities(surface, None, None, PUBLISHED)
+    found = collect_quantities(surface, None, layers_of(), PUBLISHED)
     assert np.isnan(found["layer.entropy.1"].low)
     assert found["layer.entropy.1"].value == pytest.approx(surface.column("entropy")[0, 0].mean())
     assert found["n_segments"].value == 1
@@ -72,8 +68,8 @@ def test_the_p_value_of_layers_is_that_of_both_sides(difference, p):
 
 def test_the_sink_is_the_special_token_with_the_most_attention():
     def sinks(values: dict) -> list[str]:
-        whole = whole_statistics(surface_of(values), None, PUBLISHED)
-        return [sink_of(whole, layer) for layer in range(LAYERS)]
+        found = collect_quantities(surface_of(values), None, layers_of(), PUBLISHED).of_kind("sink")
+        return [name.partition(".")[2] for name in found]
 
     values = head_values()
     assert sinks(values) == ["punctuation", "cls", "cls", *["sep"] * 7, "punctuation", "punctuation"]

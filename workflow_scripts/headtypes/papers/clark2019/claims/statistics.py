@@ -1,0 +1,168 @@
+"""Statistics of heads and layers on a text, ours and the paper's, and which behaviours of heads they show."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from headtypes.analyses.gradients.results import ATTENDED, Gradients
+from headtypes.analyses.surface.measure import COLUMNS, Surface
+from headtypes.attention.reducers import Of
+from headtypes.core.statistics import mean_of_known
+from headtypes.papers.clark2019.published import Behaviour, Clark2019
+from headtypes.papers.quantities import NoVerdictError
+
+# Each statistic in words, as tables and reasons have it; `gradient.{kind}` is about the kind of the attended token.
+_ATTENDED = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "other": "other tokens"}
+LABELS = {
+    "self": "attention to the token itself",
+    "previous": "attention to the previous token",
+    "next": "attention to the next token",
+    "cls": "attention to [CLS]",
+    "sep": "attention to [SEP]",
+    "punctuation": "attention to periods and commas",
+    "first": "attention to the first token",
+    "special": "attention to [CLS], [SEP], periods and commas",
+    "sep_to_sep": "attention of [SEP] to [SEP]",
+    "other_to_sep": "attention of other tokens to [SEP]",
+    "entropy": "entropy (nats)",
+    "entropy_cls": "entropy from [CLS] (nats)",
+    "peak": "largest weight of a row",
+    "norms.sep": "attention to [SEP] by norms",
+    "offset_heads": "heads that look at the next or previous token",
+    **{f"gradient.{kind}": f"gradient for attention to {label}" for kind, label in _ATTENDED.items()},
+    "gradient.all": "gradient for attention to all tokens",
+    **{f"gradient_ratio.{kind}": f"gradient for attention to {of} / to all tokens" for kind, of in _ATTENDED.items()},
+}
+# What of surface patterns each statistic of heads is: the column, and whether of weights or norms.
+COLUMN_OF: dict[str, tuple[str, Of]] = {name: (name, "weights") for name in COLUMNS} | {"norms.sep": ("sep", "norms")}
+# Heads of the model that the paper counts them in.
+BERT_BASE = 144
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Statistics of heads and layers, on all segments, or on each segment with a leading axis `segment`.
+
+    heads: {name of a statistic: [..., layer, head]}. layers: {name: [..., layer]}, means over the heads of a layer, but
+        `offset_heads`, a number of heads. The names are keys of `LABELS`.
+    uniform: entropy of attention spread evenly over all tokens that a token can see, in nats, [..., layer].
+    missing: {name: reason why the statistic is not known}; otherwise: the reason for names that are not in `missing`.
+    """
+
+    heads: Mapping[str, np.ndarray]
+    layers: Mapping[str, np.ndarray]
+    uniform: np.ndarray | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+    otherwise: str = "the paper gives no such value"
+
+    def of_heads(self, name: str) -> np.ndarray:
+        """Return a statistic of heads, [..., layer, head]. Raises `NoVerdictError` if the statistic is not known."""
+        return self._known(self.heads, name)
+
+    def of_layers(self, name: str) -> np.ndarray:
+        """Return a statistic of layers, [..., layer]. Raises `NoVerdictError` if the statistic is not known."""
+        return self._known(self.layers, name)
+
+    def ratio(self, above: str, below: str) -> np.ndarray:
+        """Return the ratio of two statistics of layers: [layer], or [segment, layer] if they are of each segment.
+
+        A segment's number is ratio + (above - ratio * below) / mean of below; the mean of these numbers is the ratio.
+        """
+        above, below = self.of_layers(above), self.of_layers(below)
+        if above.ndim == 1:
+            return above / below
+        mean = mean_of_known(below)
+        whole = mean_of_known(above) / mean
+        return whole + (above - whole * below) / mean
+
+    def _known(self, values: Mapping[str, np.ndarray], name: str) -> np.ndarray:
+        if name not in values:
+            raise NoVerdictError(self.missing.get(name, self.otherwise))
+        return values[name]
+
+
+def limit_of(behaviour: Behaviour, statistics: Statistics) -> np.ndarray:
+    """Return the limit above which a head shows a behaviour, [..., layer], or [1] if the limit is the same for all.
+
+    A limit that the paper has for its own entropy of uniform attention is changed in proportion to `uniform`.
+    """
+    if behaviour.uniform is None:
+        return np.array([behaviour.above])
+    return behaviour.above / behaviour.uniform * statistics.uniform
+
+
+def shows(behaviour: Behaviour, whole: Statistics) -> np.ndarray:
+    """Return whether each head shows a behaviour over all segments, [layer, head] bool.
+
+    Raises `NoVerdictError` if the statistic of the behaviour is not known.
+    """
+    return whole.of_heads(behaviour.statistic) > limit_of(behaviour, whole)[..., None]
+
+
+def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndarray:
+    """Return the name of each head's behaviour as Figure 6 marks it, [layer, head] str; empty for a head without one.
+
+    A later behaviour in `rules` overrides an earlier one. A behaviour whose statistic is not known marks no head.
+    """
+    marked = np.full(next(iter(statistics.heads.values())).shape, "", dtype=object)
+    for rule in rules:
+        if rule.statistic in statistics.heads:
+            marked[shows(rule, statistics)] = rule.name
+    return marked
+
+
+def whole_statistics(surface: Surface, gradients: Gradients | None, published: Clark2019) -> Statistics:
+    """Return the statistics of a model on all segments; `gradients` is None if gradients were not measured."""
+    heads = {name: surface.mean(*which) for name, which in COLUMN_OF.items() if which[1] in surface.read}
+    missing = {"norms.sep": "norms were not read (clustering.of, divided_by)"} if surface.norms is None else {}
+    missing |= _missing(heads)
+    heads = {name: values for name, values in heads.items() if name not in missing}
+    layers = {name: values.mean(axis=-1) for name, values in heads.items()}
+    if "offset_heads" not in missing:
+        rules = [rule for rule in published.behaviours if rule.statistic in ("previous", "next")]
+        layers["offset_heads"] = np.any([shows(rule, Statistics(heads, {})) for rule in rules], axis=0).sum(axis=-1)
+    for index, kind in enumerate(ATTENDED):
+        name = f"gradient.{kind}"
+        if gradients is None:
+            missing[name] = "gradients were not measured"
+        elif not np.isnan(values := gradients.values[..., index]).any():
+            layers[name] = values.mean(axis=-1)
+        elif gradients.reason is None:
+            missing[name] = f"no segment has a token of the kind {kind}"
+        else:
+            missing[name] = f"the model {gradients.reason}"
+    if "gradient.all" in layers:
+        kinds = [kind for kind in ATTENDED if kind != "all" and f"gradient.{kind}" in layers]
+        layers |= {f"gradient_ratio.{kind}": layers[f"gradient.{kind}"] / layers["gradient.all"] for kind in kinds}
+    return Statistics(heads, layers, surface.uniform.mean(axis=0, dtype=float), missing)
+
+
+def published_statistics(published: Clark2019) -> Statistics:
+    """Return the paper's statistics: means by layer read off its figures, and counts of heads in its text.
+
+    A statistic of heads is known if the figures show all heads that the text counts; other heads are 0.
+    """
+    layers = {name: np.array(values) for name, values in published.digitised.by_layer.items()}
+    counted, heads = [value for value in published.surface if value.heads is not None], {}
+    offset_heads = np.bincount([layer for value in counted for layer in value.layers], minlength=published.layers + 1)
+    for value in counted:
+        if len(shown := published.digitised.heads_over_half.get(value.statistic, {})) >= value.heads:
+            heads[value.statistic] = np.zeros((published.layers, BERT_BASE // published.layers))
+            heads[value.statistic][[layer - 1 for layer in shown], 0] = list(shown.values())
+    uniform = np.full(published.layers, published.digitised.uniform_entropy)
+    return Statistics(heads, layers | {"offset_heads": offset_heads[1:]}, uniform)
+
+
+def _missing(heads: Mapping[str, np.ndarray]) -> dict[str, str]:
+    empty = {name for name, values in heads.items() if np.isnan(values).any()}
+    no_cls, no_sep = "its inputs have no [CLS]", "its inputs have no [SEP]"
+    reasons = {
+        "next": "the model lets no token look at the next one",
+        "cls": no_cls,
+        **dict.fromkeys(("sep", "sep_to_sep", "other_to_sep", "norms.sep"), no_sep),
+        "special": no_cls if "cls" in empty else no_sep,
+        "entropy_cls": no_cls if "cls" in empty else "the model lets [CLS] look at itself alone",
+    }
+    missing = {name: reasons.get(name, "no segment has it") for name in empty}
+    return missing | ({"offset_heads": missing["next"]} if "next" in missing else {})
