@@ -12,6 +12,7 @@ from headtypes.comparisons.models import (
     HEADS,
     TYPES,
     ModelPair,
+    kept_by_chance,
     list_pairs,
     pairs_table,
     parents_table,
@@ -20,6 +21,7 @@ from headtypes.comparisons.models import (
 )
 from headtypes.comparisons.models import types_table as table_of_types
 from headtypes.core.errors import InputError
+from headtypes.papers.quantities import FAILS, HOLDS, Measured, Quantity
 from tests.support import planted
 
 
@@ -119,9 +121,6 @@ def test_types_say_whether_one_name_means_the_same_in_both():
     assert not rows["other_doubtful"].any()
 
 
-# Models beside their parents
-
-
 def test_names_matter_to_the_same_type_and_to_nothing_else():
     parent, child = typed(["aabc", "bbca"]), typed(["bbca", "ccab"])
     assert compare_partitions(child, parent) == {"same_type": 0, "same_cluster": 100, "adjusted_rand": 1}
@@ -171,3 +170,36 @@ def test_models_are_compared_with_a_parent_that_has_a_partition_layer_by_layer()
     assert table["heads_a"].tolist() == [2, 1, 1, 2, 2, 1]
     assert table["same_cluster"].tolist() == pytest.approx([np.nan, np.nan, 75, 100, np.nan, np.nan], nan_ok=True)
     assert list(parents_table(pairs_table([], {}))) == list(row)
+
+
+# Of unrelated clusters hardly any are said to be kept, and of related ones hardly any are said not to be.
+@pytest.mark.parametrize(("changed", "wrong"), [(72, HOLDS), (20, FAILS)])
+def test_kept_clusters_are_told_from_chance(changed, wrong):
+    """Of the heads, so many have their types in another order; most unrelated ones keep more than half of the heads."""
+    rng, verdicts, more_than_half = np.random.default_rng(1), [], 0
+    for trial in range(100):
+        parent = rng.permutation(np.repeat(planted.TYPES, (52, 12, 5, 3)))
+        child, moved = parent.copy(), rng.permutation(72)[:changed]
+        child[moved] = rng.permutation(child[moved])
+        pair = [planted.typed(types.reshape(-1, 12)) for types in (child, parent)]
+        kept = 100 * matched_clusters(*pair).mean()
+        more_than_half += kept > 50
+        measured = Measured.beyond_chance(kept, kept_by_chance(*pair, permutations=199, seed=trial))
+        finding = Quantity("kept", measured).above(0)
+        verdicts.append(finding.verdict)
+        # The quantiles lie between two of the 199.
+        assert abs(finding.p - 0.05) < 0.02 or (finding.p < 0.05) == (finding.verdict != "open")
+    assert verdicts.count(wrong) <= 5
+    assert more_than_half > 90
+
+
+def test_models_with_the_same_types_in_the_same_layers_need_not_keep_their_heads():
+    """Types by layer are kept beyond permutations of all heads, though no head is more than others of its layer."""
+    rng, kept = np.random.default_rng(2), []
+    for trial in range(100):
+        layers = [np.repeat(planted.TYPES, sizes) for sizes in ((9, 3, 0, 0), (6, 6, 0, 0), (0, 6, 3, 3), (0, 0, 3, 9))]
+        pair = [planted.typed([rng.permutation(layer) for layer in layers]) for _ in range(2)]
+        chance = kept_by_chance(*pair, permutations=199, seed=trial)
+        measured = Measured.beyond_chance(100 * matched_clusters(*pair).mean(), chance)
+        kept.append(Quantity("kept", measured).above(0).verdict)
+    assert kept.count(HOLDS) <= 5

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from headtypes.papers.claims import Claim, Claims, correct, judge
@@ -14,6 +15,7 @@ from headtypes.papers.quantities import (
     Finding,
     Measured,
     Quantities,
+    Quantity,
     in_each_reading,
 )
 
@@ -218,3 +220,12 @@ def test_a_missing_quantity_is_no_verdict_with_its_reason():
     assert judge(claim(b=0), Quantities({}, otherwise="nothing was read")).reason == "nothing was read"
     found = judge(claim(a=0, b=0), Quantities({"a": Measured(1.0)}))
     assert (found.verdict, found.reason, found.deciding) == (NO_VERDICT, "it was not measured", None)
+
+
+def test_a_value_that_many_permutations_give_is_not_told_from_chance():
+    chance = np.repeat([0.0, 1.0, 2.0], [100, 50, 49])
+    for value in (0.0, 1.0, 2.0):
+        finding = Quantity("count", Measured.beyond_chance(value, chance)).above(0)
+        assert finding.verdict == OPEN
+        assert finding.p > 0.05
+    assert Quantity("count", Measured.beyond_chance(3.0, chance)).above(0).verdict == HOLDS

@@ -39,28 +39,27 @@ class ModelPair(NamedTuple):
 def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
     """Return each pair of models; in a pair of a model and its ancestor, the ancestor is `other`.
 
-    parents, models: {name of a model on a task: name of its parent on that task, or None}, {this name: the model}.
+    parents: {name of a model on a task: name of its parent on that task, or None}. models: {the same name: the model}.
     """
     pairs = []
-    for first, second in combinations(parents, 2):
-        if second in _line(first, parents):
-            first, second = second, first
-        line = _line(second, parents)
-        relation = "same model" if models[first] == models[second] else ""
-        if first in line:
-            relation = "ancestor" if line.index(first) else "parent"
-        pairs.append(ModelPair(second, first, relation))
+    for other, model in combinations(parents, 2):
+        if model in _line(other, parents):
+            other, model = model, other
+        relation, line = "same model" if models[other] == models[model] else "", _line(model, parents)
+        if other in line:
+            relation = "ancestor" if line.index(other) else "parent"
+        pairs.append(ModelPair(model, other, relation))
     return pairs
 
 
 def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """Return one row for each pair of models (model, other, relation) on how alike the types of their heads are.
 
-    partitions: {name of a model on a task: partition}. Further columns, where percent are of the model's heads, are
-    - same_shares, same_layers: percent that could keep their type if the model had as many heads of each type as the
-      other model has, in all or at every depth (a layer's place between the first and the last layer);
-    - same_type, same_cluster: percent with the same type, and percent in matched clusters; NaN without a relation;
-    - adjusted_rand: adjusted Rand index of the two partitions, 1 for equal ones; NaN without a relation;
+    partitions: {name of a model on a task: partition}. Further columns are
+    - same_shares, same_layers: percent of the model's heads that could keep their type if it had as many heads of each
+      type as the other model has, in all or at every depth (a layer's place between the first and the last layer);
+    - same_type, same_cluster, adjusted_rand: percent of the model's heads with the same type, and in matched clusters,
+      and the adjusted Rand index of the two partitions; NaN without a relation;
     - doubtful, other_doubtful: text, the types whose name is doubtful in the model and in the other model.
     """
     rows = []
@@ -79,7 +78,7 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
 
 def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `pairs_table` on a parent: model, parent, same_type, same_cluster and adjusted_rand."""
+    """Return model, parent, same_type, same_cluster and adjusted_rand of the rows of `pairs_table` on a parent."""
     parents = pairs[pairs["relation"] == "parent"].rename(columns={"other": "parent"})
     return parents[["model", "parent", "same_type", "same_cluster", "adjusted_rand"]]
 
@@ -90,7 +89,7 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
     partitions: {name of a model on a task: partition}. Columns with `other_` are about the other model.
     - heads, share: number of heads of the type, and percent of all heads; difference: share less other_share;
     - same_layers: percent of the type's heads at the same depth in both, NaN if a model has no head of the type;
-    - near, special, far: mean shares of attention of the type's heads, which tell whether the name means the same;
+    - near, special, far: mean shares, 0 to 1, of the attention of the type's heads to near, special and far tokens;
     - doubtful: whether the name of the type is doubtful.
     """
     rows = []
@@ -146,7 +145,6 @@ def _line(name: str, parents: Mapping[str, str | None]) -> list[str]:
 
 
 def _by_depth(model: Partition, other: Partition) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
-    """Return the names of both models' types, and for each model its share of heads by type and equal part of depth."""
     names, cells = order_types([*model.types, *other.types]), lcm(model.shape[0], other.shape[0])
     shares = []
     for partition in (model, other):
@@ -161,26 +159,23 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
-    """Return, [permutation], the percent of heads in their parent's cluster if types are permuted within each layer."""
+    """Return, [permutation], the percent of heads in their parent's cluster with the heads of each layer permuted."""
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
-    ours, theirs = (
-        np.array([[names.index(name) for name in layer] for layer in divided.type_of])
-        for divided in (partition, parent_partition)
-    )
+    ours, theirs = np.vectorize(names.index, otypes=[int])([partition.type_of, parent_partition.type_of])
     rng, kept = np.random.default_rng(seed), np.zeros(permutations, dtype=int)
     for index in range(permutations):
         pairs = len(names) * rng.permuted(ours, axis=1) + theirs
-        together = np.bincount(pairs.reshape(-1), minlength=len(names) ** 2)
-        together = together.reshape(len(names), -1)
+        together = np.bincount(pairs.ravel(), minlength=len(names) ** 2).reshape(len(names), -1)
         kept[index] = together[most_together(together)].sum()
     return 100 * kept / partition.type_of.size
 
 
 def type_layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
-    """Return one row for each layer (from 0) of each model, with the number of heads of each type as heads_{type}.
+    """Return a row for each layer (from 0) of each model, with the number of heads of each type, heads_{type}.
 
-    parents: {model: its parent, or None}. same_cluster: percent of heads in the parent's cluster, NaN without a parent.
+    parents: {model: its parent, or None}. The column same_cluster is the percent of the layer's heads that are in the
+    cluster in which they are in the parent, NaN without a parent.
     """
     names = order_types(name for partition in partitions.values() for name in partition.types)
     tables = []
@@ -215,7 +210,7 @@ _COLUMNS = [
 
 
 def compared_table(pairs: pd.DataFrame, clustering: str) -> Table:
-    """Return a page's table of the first 40 pairs of models; a model and its parent, ancestor or itself come first.
+    """Return a page's table of the first 40 pairs of models; pairs with a relation come first.
 
     pairs: the result of `pairs_table`. clustering: name of the clustering, for the title.
     """

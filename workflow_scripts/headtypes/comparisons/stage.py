@@ -7,9 +7,9 @@ from headtypes.core.stage import Plan, Result, stage
 
 @stage(calls="comparisons.types:run")
 def compare_types(plan: Plan, model: str, partition: str) -> dict:
-    """Return the spec of the comparison of types with random heads.
+    """Return {"left_out": {condition that leaves out one type: {"type", "operation", "task"}}, "tested", "seed"}.
 
-    left_out: {condition that leaves out one type: type, operation and task}. tested: names of analyses with tests.
+    tested: names of the analyses in which p is computed.
     """
     left_out = {
         ablation.name: {"type": type_, "operation": operation, "task": ablation.task}

@@ -189,7 +189,8 @@ def compare_files(
 ) -> pd.DataFrame:
     """Return the result of `compare_types`, from files.
 
-    files: {analysis: {task: path}}, in the order of the rows. left_out: the fields of `LeftOut`, with paths of scores.
+    files: {analysis: {task: path}}, in the order of the rows. left_out: for each condition that leaves out one type,
+        {"type", "operation", "task"} and paths of scores without random heads, without the type, and with all heads.
     tested: names of the analyses in which p is computed.
     """
     types = {name: (partition.type_of == name).ravel() for name in partition.types}
@@ -235,7 +236,7 @@ class _Group(NamedTuple):
 def compared_types_figure(table: pd.DataFrame, partition: Partition, projections: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw a cell for each type and number in `table`, the result of `compare_types`; below, heads in two dimensions.
 
-    projections: {task: layer, head, x and y of each head}.
+    projections: {task: table with layer, head, x and y of each head}.
     """
     groups = []
     for (name, task), rows in shown_rows(table).groupby(["analysis", "task"], sort=False):

@@ -175,7 +175,7 @@ def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES))
     """Return one `Correction` for each verdict, by Holm's procedure over all findings that have a p-value.
 
     verdicts: the verdicts on all claims about one model with a partition or task.
-    tested: values of `Claim.basis`; p-values of claims with another basis are not corrected, but NaN.
+    tested: values of `Claim.basis`; claims with another basis are not corrected, and get NaN.
     A finding whose corrected p-value is not below 0.05 is open. With a probability of at least 0.95, no finding that an
     interval decided is wrong. Findings without a p-value keep their verdicts, of which no error rate is known.
     """

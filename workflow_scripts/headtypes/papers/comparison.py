@@ -161,14 +161,14 @@ def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float
 
 
 def subject_title(model: str, other: str) -> str:
-    """Return the heading of a section on a model; other: its partition or task, "" if claims are judged on neither."""
+    """Return the heading of a section on a model with its partition or task `other`; "" for a model without one."""
     return f"{model}, {other or 'what it does not read'}"
 
 
 def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield Markdown texts of one `Subject`: its verdicts, then its values by their place in the paper.
+    """Yield the Markdown of a model with one partition or task: verdicts, then values by their place in the paper.
 
-    rows: its rows in the result of `comparison_table`.
+    rows: the rows of the model and its partition or task in the result of `comparison_table`.
     """
     if "doubtful" in rows and rows["doubtful"].any():
         yield "Types in brackets have a doubtful name."
@@ -293,7 +293,7 @@ def _value_parts(values: pd.DataFrame) -> Iterator[str]:
 
 
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict on a claim about most trainings; verdicts: on the claim in models that differ in a seed.
+    """Return the verdict on a claim from `verdicts` on it, one for each of several models that differ in a seed.
 
     The claim holds if it holds in each of n models, fails if it fails in each model, and is open otherwise. Models
     without a verdict are left out; if fewer than five have one, there is no verdict. The findings are means over the

@@ -109,7 +109,7 @@ class ShownFiles:
         return re.findall(r"\{(\w+)\}", self.path)
 
     def files(self, plan: Plan) -> dict[tuple[str, ...], str]:
-        """Return {values of the wildcards in the order of `path`: path of the file}."""
+        """Return {values of the wildcards in the order in which `path` has them: path of the file}."""
         found = [wildcards_of(self.path, entry) for entry in self.entries(plan)]
         return {tuple(wildcards.values()): self.path.format(**wildcards) for wildcards in found}
 
@@ -140,12 +140,11 @@ class Compared(NamedTuple):
 class Paper:
     """A paper whose claims are judged on our results, and whose published values stand next to ours.
 
-    published: the class of the paper's data in `reference/`.
-    name: name of the paper's data, of its folder in this package, and of its folder in `results/`.
-    authors: the paper's name in sentences; title: its year and title.
+    published: the class of the paper's data in `reference/`. name: the paper's name in paths of files.
+    authors: the paper's name in sentences. title: its year and title.
     subject: whether claims are judged on each partition or on each task of a model.
-    row, judged: phrases for the documentation, which say what a model's key `published` in the config may be, and name
-        the partitions or tasks on which claims are judged.
+    row, judged: phrases for the documentation: what a model's key `published` in the config may be, and on which
+        partitions or tasks claims are judged.
     judges_tasks: whether claims are about several tasks of one model, whose verdicts stand together.
     """
 
@@ -215,7 +214,7 @@ def among(entries: Entries, others: Entries) -> Entries:
 
 
 def shown_partitions(plan: Plan) -> list[Any]:
-    """Return the one partition whose figures the page shows, in a list; empty without partitions.
+    """Return a list of the one partition whose figures the page of results shows; empty without partitions.
 
     Partitions with ablations are preferred, and then partitions with four types.
     """

@@ -1,7 +1,9 @@
 """The paper's claims: all hold on its own numbers, each can be broken by itself, and doubt gives no verdict."""
 
 import re
+from functools import partial
 from itertools import combinations
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,8 @@ from headtypes.analyses.types.names import MIXTURES, TYPES
 from headtypes.papers import claims
 from headtypes.papers.claims import Claim, Verdict
 from headtypes.papers.guan2020.comparison import CLAIMS as PAPERS
-from headtypes.papers.guan2020.published import Guan2020
-from headtypes.papers.guan2020.quantities import Model, name_operations, published_quantities
+from headtypes.papers.guan2020.published import METRICS, Guan2020
+from headtypes.papers.guan2020.quantities import Model, ScoredAnswers, name_operations, published_quantities
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, THIRDS, Measured
 from tests.support.places import GUAN
 
@@ -92,6 +94,16 @@ SATISFIED: Evidence = {
 
 def model_of(evidence: Evidence, interval: Any = None) -> Model:
     return Model({name: Measured(value) for name, value in evidence.items()}, interval, published=REFERENCE)
+
+
+def answers_with(scores: dict[str, dict[str, float]], half: float | None = None) -> ScoredAnswers:
+    """Answers with these scores, by condition and metric; half: half of the width of their intervals."""
+
+    def weighted_sum(metric, weights, baseline):
+        value = sum(weight * scores[name][metric] for name, weight in weights.items())
+        return Measured(value) if half is None else Measured(value, value - half, value + half)
+
+    return ScoredAnswers({it: SimpleNamespace(sum=partial(weighted_sum, it)) for it in METRICS}, 1000)
 
 
 def judge(claim: Claim, evidence: Evidence, interval: Any = None) -> Verdict:

@@ -1,19 +1,15 @@
 """Ours beside the published: every figure in its row, verdicts first, doubt and contradictions where they belong."""
 
-from functools import partial
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.papers.guan2020.comparison import CLAIMS, COLUMNS, compare_with_guan, comparison_page
-from headtypes.papers.guan2020.published import METRICS
-from headtypes.papers.guan2020.quantities import ScoredAnswers, collect_quantities
+from headtypes.papers.guan2020.quantities import collect_quantities
 from headtypes.papers.quantities import Measured
 from tests.support.planted import typed
-from tests.unit.papers.guan2020.test_claims import REFERENCE, SATISFIED, Evidence, around, model_of
+from tests.unit.papers.guan2020.test_claims import REFERENCE, SATISFIED, Evidence, answers_with, around, model_of
 
 KEY = ("bert", "squad-kmeans-k4")
 # [layer, head]
@@ -27,15 +23,11 @@ def compared(evidence: Evidence, interval=None) -> pd.DataFrame:
     return compare_with_guan({KEY: model_of(evidence, interval)}, {KEY: "squad"}, REFERENCE)
 
 
-def answers(diagonal: float = 4.59) -> ScoredAnswers:
+def answers(diagonal: float = 4.59):
     """The paper's scores, but for exact match under condition 3."""
-    scores = {it.id: {"exact_match": it.exact_match, "f1": it.f1} for it in REFERENCE.conditions}
-    scores[3]["exact_match"] = diagonal
-
-    def weighted_sum(metric, weights, baseline):
-        return Measured(sum(weight * scores[int(condition)][metric] for condition, weight in weights.items()))
-
-    return ScoredAnswers({it: SimpleNamespace(sum=partial(weighted_sum, it)) for it in METRICS}, 1000)
+    scores = {str(it.id): {"exact_match": it.exact_match, "f1": it.f1} for it in REFERENCE.conditions}
+    scores["3"]["exact_match"] = diagonal
+    return answers_with(scores)
 
 
 def collected(partitions: dict, answered: dict | None = None, **more) -> pd.DataFrame:

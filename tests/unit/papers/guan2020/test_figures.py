@@ -41,8 +41,6 @@ from tests.support.drawing import (
 from tests.support.places import ROOT, SCRIPTS
 from tests.support.planted import TYPES, typed
 
-# Figure 1
-
 
 def test_figure_1_shows_of_each_type_the_two_heads_of_largest_silhouette():
     features, partition = planted()
@@ -82,9 +80,6 @@ def test_figure_1_boxes_are_those_of_the_types_features():
     assert "vertical (doubtful)" in texts(figure)
 
 
-# Figure 2
-
-
 def in_two_dimensions(layers: int, heads: int) -> pd.DataFrame:
     """Any place for each head, as `embed_heads` returns them."""
     layer, head = np.indices((layers, heads)).reshape(2, -1)
@@ -105,9 +100,6 @@ def test_figure_2_draws_every_head_where_it_is_in_its_types_colour():
     assert legend_texts(figure) == ["dense: 9", "diagonal: 6", "dense_vertical: 5", "vertical (doubtful): 4"]
 
 
-# Figure 3
-
-
 def test_figure_3_counts_heads_by_layer_from_1():
     _, partition = planted()
     figure = layers_figure(partition)
@@ -122,9 +114,6 @@ def test_figure_3_counts_heads_by_layer_from_1():
     tops = [bar.get_y() + bar.get_height() for bar in bars[-1]]
     assert tops == [HEADS] * LAYERS
     assert legend_texts(figure) == ["dense", "diagonal", "dense_vertical", "vertical (doubtful)"]
-
-
-# Figure 4
 
 
 def panels(figure: Figure) -> tuple[list[Axes], list[Axes]]:
@@ -183,9 +172,6 @@ def test_figure_4_of_any_number_of_models_numbers_every_head_of_bert_large(model
     assert models > 6 or figure.get_figheight() <= 9.21
 
 
-# Figure 5
-
-
 def test_every_head_is_once_in_the_atlas_in_its_place_and_its_types_colour():
     _, partition = planted()
     maps = planted_maps()
@@ -209,9 +195,6 @@ def test_every_head_is_once_in_the_atlas_in_its_place_and_its_types_colour():
     assert [label.get_text() for label in axes.get_xticklabels()] == [str(head) for head in range(1, HEADS + 1)]
     assert [label.get_text() for label in axes.get_yticklabels()] == [str(layer) for layer in range(1, LAYERS + 1)]
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
-
-
-# What all have in common
 
 
 def save_two(folder: Path) -> dict[str, str]:

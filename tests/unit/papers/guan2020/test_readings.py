@@ -1,19 +1,14 @@
 """Claims under every reading: which depend on one is found, and nothing else is said to."""
 
-from functools import partial
-from types import SimpleNamespace
-
 import pandas as pd
 
 from headtypes.analyses.types.names import TYPES
 from headtypes.analyses.types.partitions import Partition
-from headtypes.core.statistics import Measured
 from headtypes.papers.guan2020.comparison import CLAIMS
 from headtypes.papers.guan2020.published import METRICS
-from headtypes.papers.guan2020.quantities import ScoredAnswers
 from headtypes.papers.guan2020.readings import readings_page, readings_table, under_every_reading
 from tests.support.planted import typed
-from tests.unit.papers.guan2020.test_claims import REFERENCE
+from tests.unit.papers.guan2020.test_claims import REFERENCE, answers_with
 
 KEY = ("bert", "p")
 OF_ANSWERS = {claim.id for claim in CLAIMS if claim.place.startswith("section 5")}
@@ -41,20 +36,13 @@ def published(*numbers: int, key=KEY) -> list[tuple[dict, float]]:
     return [(evaluation(n, key=key), CONDITIONS[n].exact_match) for n in numbers or CONDITIONS]
 
 
-def judged(evaluations, readings=("segments",), partitions=None, half: float = 0.0, wide=()) -> pd.DataFrame:
-    """half: half of the width of the intervals of the partitions `wide`."""
-    scores: dict[tuple, dict[str, float]] = {}
-    for row, exact_match in evaluations:
-        scores.setdefault((row["model"], row["partition"]), {})[row["condition"]] = exact_match
-
-    def answers_of(key) -> ScoredAnswers:
-        def weighted_sum(metric, weights, baseline):
-            value = sum(weight * scores[key][name] for name, weight in weights.items())
-            return Measured(value, value - half, value + half) if key in wide else Measured(value)
-
-        return ScoredAnswers({it: SimpleNamespace(sum=partial(weighted_sum, it)) for it in METRICS}, 1000)
-
-    answers, rows = {key: answers_of(key) for key in scores}, [row for row, _ in evaluations]
+def judged(evaluations, readings=("segments",), partitions=None, half: dict[tuple, float] | None = None):
+    """half: half of the width of the intervals of a partition."""
+    scores: dict[tuple, dict[str, dict[str, float]]] = {}
+    for row, score in evaluations:
+        scores.setdefault((row["model"], row["partition"]), {})[row["condition"]] = dict.fromkeys(METRICS, score)
+    answers = {key: answers_with(of, (half or {}).get(key)) for key, of in scores.items()}
+    rows = [row for row, _ in evaluations]
     return readings_table(rows, readings, partitions or {KEY: partition()}, answers, REFERENCE)
 
 
@@ -129,7 +117,7 @@ def test_partitions_are_judged_apart_each_by_its_own_intervals():
     other = ("roberta", "p")
     evaluations = [*published(1, 12), *published(1, 12, key=other)]
     evaluations += [(evaluation(12, "segments", key=each), 60) for each in (KEY, other)]
-    table = judged(evaluations, partitions={KEY: partition(), other: partition()}, half=30, wide=[KEY])
+    table = judged(evaluations, partitions={KEY: partition(), other: partition()}, half={KEY: 30})
     found = {model: verdicts(rows, "drop_intra-diagonal-breaks") for model, rows in table.groupby("model")}
     assert found == {
         "bert": {"ablation": "open", "segments": "open"},

@@ -33,7 +33,6 @@ from headtypes.papers.quantities import (
 
 claim = Claims("heads")
 section_4 = claim.at("section 4")
-figure_3 = claim.at("section 4, Figure 3")
 figure_4 = claim.at("section 4, Figure 4")
 
 
@@ -75,21 +74,14 @@ claim(
     ask=lambda model: _stable(model, 4),
 )
 
-section_4(
-    "three-clusters-stable",
-    text="Clustering is stable with three clusters, too.",
-    wording="stable clustering results with 3 or 5 clusters",
-    limit="that which the paper calls stable for four clusters, 95 percent",
-    ask=lambda model: _stable(model, 3),
-)
-
-section_4(
-    "five-clusters-stable",
-    text="Clustering is stable with five clusters, too.",
-    wording="stable clustering results with 3 or 5 clusters",
-    limit="that which the paper calls stable for four clusters, 95 percent",
-    ask=lambda model: _stable(model, 5),
-)
+for number, k in (("three", 3), ("five", 5)):
+    section_4(
+        f"{number}-clusters-stable",
+        text=f"Clustering is stable with {number} clusters, too.",
+        wording="stable clustering results with 3 or 5 clusters",
+        limit="that which the paper calls stable for four clusters, 95 percent",
+        ask=lambda model, k=k: _stable(model, k),
+    )
 
 
 @section_4(
@@ -131,32 +123,20 @@ def _(model: Model):
     return Quantity(label, Measured(min(differences)), unit="points").above(0)
 
 
-figure_3(
-    "dense-first-layers",
-    types=("dense",),
-    text="Dense heads are mainly in the first layers.",
-    wording="mainly appear at the beginning layers",
-    limit="more of them in the first third of the layers than in either other, beyond permutations of the layers",
-    ask=lambda model: model.in_third("dense", "first").above(0),
-)
-
-figure_3(
-    "dense_vertical-middle-layers",
-    types=("dense_vertical",),
-    text="The heads called dense_vertical are mainly in the middle layers.",
-    wording="mainly appear at middle layers",
-    limit="more of them in the middle third of the layers than in either other, beyond permutations of the layers",
-    ask=lambda model: model.in_third("dense_vertical", "middle").above(0),
-)
-
-figure_3(
-    "vertical-last-layers",
-    types=("vertical",),
-    text="Vertical heads are mainly in the last layers.",
-    wording="mainly appear at higher layers",
-    limit="more of them in the last third of the layers than in either other, beyond permutations of the layers",
-    ask=lambda model: model.in_third("vertical", "last").above(0),
-)
+for name, heads, part, wording in (
+    ("dense", "Dense heads", "first", "the beginning layers"),
+    ("dense_vertical", "The heads called dense_vertical", "middle", "middle layers"),
+    ("vertical", "Vertical heads", "last", "higher layers"),
+):
+    claim(
+        f"{name}-{part}-layers",
+        place="section 4, Figure 3",
+        types=(name,),
+        text=f"{heads} are mainly in the {part} layers.",
+        wording=f"mainly appear at {wording}",
+        limit=f"more of them in the {part} third of the layers than in either other, beyond permutations of the layers",
+        ask=lambda model, name=name, part=part: model.in_third(name, part).above(0),
+    )
 
 
 @figure_4(

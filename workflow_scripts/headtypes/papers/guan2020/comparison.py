@@ -41,7 +41,7 @@ def compare_files(
 ) -> Compared:
     """Return the comparison of our results with the paper, read from files.
 
-    found: paths of partitions, scores, stabilities, numbers (of types) and readings, {kind: {key: path}}.
+    found: {kind: {(model, partition, ...): path}} for the kinds partitions, scores, stabilities, numbers and readings.
     partitions: mappings with the keys model, partition, method, k, published (the paper's row for the model, or None)
         and parent (a model, or None).
     ablations: mappings with the keys model, partition, condition and operations, one for each evaluation.
@@ -75,8 +75,8 @@ def compare_with_guan(
 ) -> pd.DataFrame:
     """Return verdicts on the paper's claims and its published values next to ours, one partition after the other.
 
-    quantities: our results by model and partition (`quantities.collect_quantities`).
-    rows: by model and partition, the row of the paper's Table 1 next to which the model stands, or None.
+    quantities: {(model, partition): our results}. rows: {(model, partition): row of the paper's Table 1 next to which
+        the model stands, or None}.
     judging: `repeats` and `tested` of `comparison_table`.
     A row has model, partition, kind (claim or figure, a value), basis, place, id, quantity (in words), ours, unit, low,
     high, published, difference, verdict, its p-values and reason, remark, doubtful (types whose name is doubtful) and

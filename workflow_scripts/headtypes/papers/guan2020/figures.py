@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
@@ -65,14 +66,13 @@ _COLUMNS = "distance bin (0: the nearest), the token itself, special tokens"
 
 
 def typical_heads(partition: Partition, type_name: str) -> np.ndarray:
-    """Return layer and head, from 0, of the two heads of a type with the largest silhouette: [head, 2] int."""
+    """Return (layer, head), from 0, of the two heads of a type with the largest silhouette: [head, 2] int."""
     heads = partition.table[partition.table["type"] == type_name]
     first = heads.sort_values("silhouette", ascending=False, kind="stable", na_position="last")
     return first[["layer", "head"]].to_numpy()[:_EXAMPLES]
 
 
-def column_labels(columns: int) -> list[str]:
-    """Return a label for each column of a head feature: numbers of bins (of many only some), and names of tokens."""
+def _column_labels(columns: int) -> list[str]:
     bins = columns - len(SELF_AND_SPECIAL)
     step = -(-bins // _NUMBERED)
     numbers = [str(bin) if bin % step == 0 else "" for bin in range(bins)]
@@ -81,9 +81,10 @@ def column_labels(columns: int) -> list[str]:
 
 @styled
 def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition) -> Figure:
-    """Draw Figure 1, a column for each type: maps of its two most typical heads, and a box plot of its heads' features.
+    """Draw Figure 1, a column for each type: maps of its two typical heads, and a box plot of its heads' features.
 
-    features: [layer * head, column]: distance bins, the token itself, special tokens. maps: of one sample.
+    maps: attention on one sample. features: [layer * head, column] shares of attention by distance bin, then for the
+        token itself and each kind of special token.
     """
     labels, styles = type_labels(partition), type_styles(partition.types)
     height = _BLOCK * -(-len(labels) // _BESIDE) + _FOOT
@@ -118,7 +119,7 @@ def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition
 
 
 def draw_map(axes: Axes, attention: np.ndarray, tokens: list[str], inches: float) -> AxesImage:
-    """Draw a head's attention [query, key] on axes `inches` wide, with as many of the tokens as can be read."""
+    """Draw a head's attention [query, key] on axes `inches` wide, and name as many tokens as there is room for."""
     image = axes.imshow(attention, cmap=ATTENTION_COLOURS, norm=attention_scale(), interpolation="auto")
     # Every token has a label, or every second, third, ..., as fits; and so has the last, at which heads often look.
     step = max(1, int(np.ceil(len(tokens) * _TOKEN / (inches * 72 * 1.1))))
@@ -149,7 +150,7 @@ def _draw_boxes(axes: Axes, features: np.ndarray, colour: str) -> None:
         capprops={"linewidth": 0.5},
         flierprops={"marker": ".", "markersize": 2, "markerfacecolor": "0.4", "markeredgecolor": "none"},
     )
-    axes.set_xticks(range(columns), column_labels(columns), **_UPRIGHT)
+    axes.set_xticks(range(columns), _column_labels(columns), **_UPRIGHT)
     axes.set_xlim(-0.7, columns - 0.3)
     axes.tick_params(pad=1)
 
@@ -162,7 +163,7 @@ _MAP_SHARE, _FRAME_SHARE = 0.86, 0.045
 
 @styled
 def projection_figure(places: pd.DataFrame, partition: Partition) -> Figure:
-    """Draw Figure 2: each head at its t-SNE coordinates (`embed_heads`), in the colour and the marker of its type."""
+    """Draw Figure 2: each head in the colour and marker of its type; places: its layer, head, and coordinates x, y."""
     figure = Figure(figsize=(COLUMN, 2.8 + legend_height(type_labels(partition), 2)), layout="constrained")
     axes = figure.subplots()
     scatter_types(axes, places, partition, 14)
@@ -175,7 +176,7 @@ def projection_figure(places: pd.DataFrame, partition: Partition) -> Figure:
 
 @styled
 def layers_figure(partition: Partition) -> Figure:
-    """Draw Figure 3, a stacked column for each layer, from 1: the number of heads of each type."""
+    """Draw Figure 3: for each layer, from 1, a stacked column of the numbers of heads of each type."""
     layers, heads = partition.shape
     labels, styles = type_labels(partition), type_styles(partition.types)
     figure = Figure(figsize=(COLUMN, 2.1 + legend_height(labels, 2)), layout="constrained")
@@ -192,7 +193,7 @@ def layers_figure(partition: Partition) -> Figure:
 
 @styled
 def atlas_figure(maps: AttentionMaps, partition: Partition) -> Figure:
-    """Draw Figure 5: the map of every head on one sample, in a frame of its type's colour, one row for each layer."""
+    """Draw Figure 5: the attention of every head on one sample, framed in its type's colour; a row for each layer."""
     layers, heads = partition.shape
     labels, styles = type_labels(partition), type_styles(partition.types)
     around = _ABOVE + legend_height(labels, _LEGEND_COLUMNS) + _AXIS
@@ -268,7 +269,7 @@ _MIDDLE = {"va": "center_baseline"}
 def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> Figure:
     """Draw Figure 4, a panel for each model with a bar for each layer, divided into the numbers of heads of each type.
 
-    partitions, parents: by the model's name, the types of its heads, and the model it was fine-tuned from, or None.
+    partitions, parents: {model: types of its heads}, {model: the model that it was fine-tuned from, or None}.
     A strip shows the percent of each layer's heads that keep the cluster of the parent, if the parent is drawn. Text in
     bold names clusters whose matched cluster in the parent has another name; text in grey names doubtful types.
     """
@@ -356,10 +357,7 @@ def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyl
 def _stack_types(
     draw: Callable, start: str, partition: Partition, styles: Mapping[str, TypeStyle], **look
 ) -> list[tuple[str, int, int, int]]:
-    """Draw a bar for each layer with a part for each type; return each part's (type, layer from 1, start, heads).
-
-    draw, start: `Axes.bar` and "bottom", or `Axes.barh` and "left".
-    """
+    """Draw a bar for each layer with a part for each type; return (type, layer from 1, start, heads) of each part."""
     parts, ends = [], np.zeros(partition.shape[0], dtype=int)
     layers = np.arange(1, len(ends) + 1)
     for name in partition.types:
@@ -382,8 +380,8 @@ def _draw_kept(axes: Axes, percent: np.ndarray) -> None:
 
 
 def ink(colour: str) -> str:
-    """Return "white" or "black", whichever is read better on a colour `#rrggbb`."""
-    parts = np.array([int(colour[start : start + 2], 16) for start in (1, 3, 5)]) / 255
+    """Return "white" or "black", whichever contrasts more with a colour `#rrggbb`."""
+    parts = np.array(to_rgb(colour))
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     return "white" if linear @ (0.2126, 0.7152, 0.0722) < 0.179 else "black"
 

@@ -39,9 +39,9 @@ def tabulate_types(plan: Plan) -> dict:
 
 @stage(calls="papers.guan2020.tables:run_ablations")
 def tabulate_ablations(plan: Plan) -> dict:
-    """Return {"rows": argument of `ablation_table`, "controls": list of (model, partition, condition, baseline)}.
+    """Return {"rows": `rows` of `ablation_table`, "controls": list of (model, partition, condition, baseline)}.
 
-    Controls are evaluations that were repeated with random heads, each with the condition that leaves all heads.
+    controls: evaluations that were repeated with random heads, and the condition that keeps all heads.
     """
     rows = [
         {
@@ -112,10 +112,11 @@ _RESULTS = (
         "the p-value of heads without gaps between them; how many samples were asked for and taken",
     ),
     _of_ablations(
-        "results/guan2020/table2.{csv,tex,md,html}",
+        "results/guan2020/table{2,3}.{csv,tex,md,html}",
         about="what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
-        content="Table 2: types left out or made uniform; scores and drops with intervals over questions, and the "
-        "published values; random heads in Markdown and HTML; the `tex` files of all tables need booktabs",
+        content="Tables 2 (types left out or made uniform) and 3 (attention within and between sentences taken away): "
+        "scores and drops with intervals over questions, and the published values; random heads in Markdown and HTML; "
+        "the `tex` files of all tables need booktabs",
     ),
     _of_ablations(
         "results/guan2020/table{2,3}.all.csv",
@@ -125,11 +126,6 @@ _RESULTS = (
         "the draws with the lowest and the highest; `own_drop_*`; `control_overlap`, the share of the drawn heads "
         "that are the condition's own); drops with p-value and "
         "false discovery rate",
-    ),
-    _of_ablations(
-        "results/guan2020/table3.{csv,tex,md,html}",
-        about="what the model loses under each condition, Tables 2 and 3 of Guan et al. (2020)",
-        content="Table 3: attention within and between sentences taken away, in the same way",
     ),
     to_read_first(
         "results/guan2020/readings.{csv,md,html}",

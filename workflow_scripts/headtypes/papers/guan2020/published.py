@@ -25,14 +25,14 @@ class PublishedCondition(Data):
 
 
 class PublishedShares(Data):
-    """The published percent of heads of each type, and its place in the paper."""
+    """The published percent of heads of each type (`types`), and its place in the paper."""
 
     place: str
     types: dict[str, float]
 
 
 class PublishedStability(Data):
-    """The published stability of clusterings (Table 1) in percent, by the data on which the model was trained."""
+    """The published stability of clusterings (Table 1) in percent; models: by the data that a model was trained on."""
 
     place: str
     models: dict[str, float]
@@ -55,7 +55,7 @@ class Guan2020(Published):
         return next(condition for condition in self.conditions if not condition.operations)
 
     def condition_with(self, operations: Mapping[str, str]) -> PublishedCondition | None:
-        """Return the published condition with these operations by type or head, or None.
+        """Return the published condition with these operations {type or head: operation}, or None.
 
         Types with the operation `keep` do not count, but single heads with `keep` do.
         """

@@ -53,10 +53,9 @@ _MISSING = {
 
 @dataclass(frozen=True)
 class Model(Quantities):
-    """Quantities of a model under a partition.
+    """Quantities of a model under a partition. A method raises `NoVerdictError` if a quantity it needs is not known.
 
-    Methods take a condition as its number (ID) in the paper's Tables 2 and 3. A method raises `NoVerdictError` if a
-    quantity that it needs is not known.
+    Methods take a condition as its number (ID) in the paper's Tables 2 and 3.
     """
 
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
@@ -156,10 +155,6 @@ class Model(Quantities):
         return self.published.baseline.id
 
     def _weighted_score(self, weights: Mapping[int, float]) -> Measured:
-        """Return the weighted sum of exact match over conditions, in percent.
-
-        weights: {number of a condition in the paper: weight}; a condition of weight 0 need not have been evaluated.
-        """
         ids = {condition: f"{condition}.exact_match" for condition, weight in weights.items() if weight}
         if not any(f"{condition.id}.exact_match" in self for condition in self.published.conditions):
             raise NoVerdictError("the model was not evaluated on questions")
@@ -210,7 +205,7 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 
 
 class ScoredAnswers(NamedTuple):
-    """The answers of a model under a partition: their scores under all conditions by metric, and their number."""
+    """The scores of a model's answers under all conditions, by metric, and the number of questions."""
 
     scores: Mapping[str, Scored]
     n_questions: int
@@ -228,10 +223,10 @@ def collect_quantities(
 ) -> dict[Key, Model]:
     """Return the quantities of every model and partition, in the order of `partitions`.
 
-    All mappings are by model and partition. rows: model, partition, condition and operations of each evaluation.
-    answers: as `read_answers` returns them; absent for a model that answers no questions.
-    stabilities: {name: quantity} of the stability of the clustering. parents: partition of the parent, or None.
-    families: {name in the paper's Table 1: partition}.
+    Keys of mappings are (model, partition). answers: the result of `read_answers`.
+    rows: mappings with the keys model, partition, condition and operations, one for each evaluation.
+    stabilities: the result of `read_stabilities`. parents: partition of the model's parent, or None.
+    families: the result of `models_beside`.
     """
     numbered, collected = numbered_conditions(rows, published), {}
     for key, partition in partitions.items():
@@ -263,10 +258,7 @@ def _weighted_sum(
 
 
 def published_quantities(published: Guan2020, row: str | None = None) -> Model:
-    """Return the paper's own numbers.
-
-    row: the row of the paper's Table 1 whose stability is taken; None to leave stability out.
-    """
+    """Return the paper's own numbers; row: the row of Table 1 whose stability is taken, None for no stability."""
     values = {f"{row.id}.{metric}": getattr(row, metric) for row in published.conditions for metric in METRICS}
     values |= {f"share.{name}": share for name, share in published.shares.types.items()}
     if row is not None:
@@ -302,10 +294,10 @@ def _kept(partition: Partition, parent: Partition) -> dict[str, Measured]:
 
 
 def read_answers(scores: Mapping[tuple[str, str, str], StrPath]) -> dict[Key, ScoredAnswers]:
-    """Return the answers of every model that answers questions, by model and partition.
+    """Return {(model, partition): scored answers} of every model that answers questions.
 
-    scores: paths of scores by model, partition and condition.
-    A task of sentence pairs is left out, since the task has no exact match, and an F1 of another kind.
+    scores: {(model, partition, condition): path}. A task of sentence pairs is left out, since the task has no exact
+    match, and an F1 of another kind.
     """
     by_partition: dict[Key, dict[str, StrPath]] = defaultdict(dict)
     for (model, partition, condition), path in scores.items():

@@ -4,7 +4,8 @@ Sentences that no claim decides: that weights are one of two factors (a definiti
 alignment can be extracted from a model for translation (no such model is read here).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -29,8 +30,7 @@ class Shares(Quantities):
     def by_norms_beyond(self, kind: str, times: float) -> Quantity:
         """Return the percentage of norms that tokens of a kind get less `times` their percentage of weights, in points.
 
-        kind: "special" or "punctuation".
-        Raises `NoVerdictError` if no text has tokens of the kind.
+        kind: "special" or "punctuation". Raises `NoVerdictError` if no text has tokens of the kind.
         """
         names = f"{kind}.norms", f"{kind}.weights"
         if any(name not in self for name in names) or self[names[1]].value == 0:
@@ -69,29 +69,21 @@ claim(
 def compare_files(
     features: Mapping[Key, StrPath],
     published: Published,
-    *,
-    repeats: Mapping[str, Sequence[str]],
-    tested: Collection[str],
+    **judging: Any,
 ) -> Compared:
-    """Return the comparison with the paper, from files of head features.
+    """Return the comparison with the paper; features: {(model, task): path of head features}.
 
-    features: paths by model and task.
-    repeats: by a common name, the models that differ in a random seed alone.
-    tested: "stated", "inferred" or "from_table", the claims whose p-values are corrected for the number of claims.
+    judging: `repeats` and `tested` of `comparison_table`.
     """
     quantities = {key: collect_shares(path, published) for key, path in features.items()}
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
     subjects = []
     for key, ours in quantities.items():
-        samples = int(ours["n_samples"].value)
-        values = [
-            comparison.value_row(*_said(name), measured)
-            for name, measured in ours.by_name.items()
-            if name != "n_samples"
-        ]
-        names = dict(zip(TASK_KEYS, key, strict=True)) | {"n_samples": samples}
+        rest = ((name, measured) for name, measured in ours.by_name.items() if name != "n_samples")
+        values = [comparison.value_row(*_said(name), measured) for name, measured in rest]
+        names = dict(zip(TASK_KEYS, key, strict=True)) | {"n_samples": int(ours["n_samples"].value)}
         subjects.append(comparison.Subject(names, claim, ours, theirs, values))
-    table = comparison.comparison_table(subjects, [*TASK_KEYS, *comparison.COLUMNS, "n_samples"], repeats, tested)
+    table = comparison.comparison_table(subjects, [*TASK_KEYS, *comparison.COLUMNS, "n_samples"], **judging)
     introduction = [
         f"Published: {published.paper}. Only statements of its abstract about {published.model} are judged.",
         "A share is the part of the attention that goes to tokens of one kind, by weights or by the norms of what "
@@ -107,8 +99,8 @@ def compare_files(
 def collect_shares(path: StrPath, published: Published) -> Shares:
     """Return the percentage of attention that each kind of token gets, by weights and by norms.
 
-    path: file of head features of a model on a task.
-    Shares over all heads have intervals over samples, and shares of single layers have none.
+    path: file of head features of a model on a task. Shares over all heads have intervals over samples, and shares of
+    single layers have none.
     """
     features = read_features(path)
     values, columns = {}, {}
