@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes.analyses.types.partitions import write_partition
 from headtypes.api.ablation import ablated
+from headtypes.core.table_files import write_csv
 from tests.docs.pages import blocks, parts_of
 from tests.support.models import saved, tiny_bert, tiny_language_model
 from tests.support.places import ROOT
@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
     types = np.full((model.config.num_hidden_layers, model.config.num_attention_heads), "dense", dtype=object)
     types[0] = "diagonal"
     columns = {"cluster": 0, "silhouette": 0.0, "near": 0.1, "special": 0.1, "far": 0.1}
-    write_partition(partition, typed(types, **columns))
+    write_csv(partition, typed(types, **columns).table)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -15,7 +15,6 @@ import yaml
 
 from headtypes.analyses.detectors.results import detector_table
 from headtypes.analyses.distances.features import Features
-from headtypes.analyses.types.partitions import Partition, write_partition
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv
 from headtypes.data.fetching import fetch_task
@@ -148,7 +147,7 @@ def results(tmp_path, monkeypatch) -> Path:
     write_arrays(tmp_path / "runs/mine/results/features/mine/questions.h5", stored, {})
     table = types_like(described("mine", layers=2, heads=4)).table.replace({"type": {"diagonal": "vertical"}})
     table = table.assign(cluster=0, silhouette=0.1, near=0.2, special=0.5, far=0.3, doubtful=False)
-    write_partition(tmp_path / "runs/mine/results/partitions/mine/questions-kmeans-k4.csv", Partition(table))
+    write_csv(tmp_path / "runs/mine/results/partitions/mine/questions-kmeans-k4.csv", table)
     (tmp_path / "runs/mine/results/detectors").mkdir()
     tested = [(name, *place) for name in ("previous", "induction") for place in np.ndindex(20, 2, 4)]
     scores = pd.DataFrame(tested, columns=["detector", "sequence", "layer", "head"]).assign(score=0.1, null=0.1)

@@ -14,7 +14,7 @@ from headtypes.analyses.distances.features import Features
 from headtypes.analyses.divergence.results import Divergence
 from headtypes.analyses.maps import AttentionMaps
 from headtypes.analyses.surface.measure import COLUMNS, Surface
-from headtypes.analyses.types.partitions import build_partition, write_partition
+from headtypes.analyses.types.partitions import build_partition
 from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv
@@ -48,7 +48,7 @@ def write_types(path: Path, layers: int, heads: int, first: int = 0) -> None:
     types = np.array([TYPES[(first + index) % 4] for index in range(layers * heads)], dtype=object)
     shares = np.random.default_rng(0).dirichlet(np.ones(21), len(types))
     columns = {"cluster": np.arange(len(types)) % 4, "types": types, "silhouette": np.zeros(len(types))}
-    write_partition(path, build_partition(shares, (layers, heads), doubtful=types == "vertical", **columns))
+    write_csv(path, build_partition(shares, (layers, heads), doubtful=types == "vertical", **columns).table)
 
 
 def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, Path]]]:

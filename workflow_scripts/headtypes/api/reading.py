@@ -24,7 +24,7 @@ from headtypes.analyses.maps import Maps, readable
 from headtypes.analyses.own.measure import HeadAnalysis, QueryMeans, value_table
 from headtypes.analyses.types.clustering import cluster_halves, cluster_heads, partition_of
 from headtypes.analyses.types.names import METHODS, MIXTURES
-from headtypes.analyses.types.partitions import Partition, write_partition
+from headtypes.analyses.types.partitions import Partition
 from headtypes.api.arguments import (
     Model,
     Seed,
@@ -40,7 +40,7 @@ from headtypes.attention.reducers import Block, Of, Reducer
 from headtypes.core.errors import InputError, shortened
 from headtypes.core.files import StrPath, write_text
 from headtypes.core.style import PAGE, style, styled
-from headtypes.core.table_files import head_name
+from headtypes.core.table_files import head_name, write_csv
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.data.tasks import KINDS, Sample
@@ -325,7 +325,7 @@ def show(
     with TemporaryDirectory() as folder, alone(model):
         types = Path(folder, "types.csv")
         if partition is not None:
-            write_partition(types, partition)
+            write_csv(types, partition.table)
         data = seen(
             record,
             encoded,

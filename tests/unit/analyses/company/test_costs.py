@@ -20,9 +20,9 @@ from headtypes.analyses.company.costs import (
 from headtypes.analyses.company.results import Company, read_costs, read_labels
 from headtypes.analyses.company.sets import draw_sets
 from headtypes.analyses.declaration import Column
-from headtypes.analyses.types.partitions import write_partition
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import write_arrays
+from headtypes.core.table_files import write_csv
 from tests.support.planted import typed
 
 # Head 3-10 of one type, and 2-2 of another, as a person counts.
@@ -315,7 +315,8 @@ def job(tmp_path, monkeypatch):
     """Run the job beside these analyses, each on the task `ewt`, and return what costs and labels are."""
     write_arrays(tmp_path / "sets", company_of(planted()), {})
     types = np.where(np.arange(72).reshape(6, 12) % 2, "dense", "vertical")
-    write_partition(tmp_path / "partition", typed(types, cluster=0, silhouette=0.5, near=0.2, special=0.3, far=0.5))
+    partition = typed(types, cluster=0, silhouette=0.5, near=0.2, special=0.3, far=0.5)
+    write_csv(tmp_path / "partition", partition.table)
 
     def run(*analyses) -> tuple[pd.DataFrame, pd.DataFrame]:
         monkeypatch.setattr(module, "ANALYSES", analyses)

@@ -29,7 +29,7 @@ from headtypes.analyses.types.clustering import (
     cluster_heads,
     compare_numbers,
     embed_heads,
-    fit_and_predict,
+    fit_clusters,
     head_silhouettes,
     match_labels,
     measure_stability,
@@ -113,15 +113,14 @@ def test_scaling_lets_small_columns_count():
 def test_new_heads_go_to_the_cluster_of_their_like(method, scale):
     train, _ = heads(PLANTED, noise=0.01, seed=8)
     features, names = heads(PLANTED, noise=0.01, seed=9)
-    labels = fit_and_predict(train, features, **SETTINGS | {"method": method, "scale": scale})
+    _, predict = fit_clusters(train, **SETTINGS | {"method": method, "scale": scale})
+    labels = predict(features)
     assert {len(set(labels[names == name])) for name in PLANTED} == {1}
     assert len(set(labels)) == 4
 
 
-def test_silhouettes_at_the_limits():
-    features = np.random.default_rng(0).random((4, 21))
-    assert np.isnan(head_silhouettes(features, np.zeros(4, dtype=int))).all()
-    np.testing.assert_array_equal(head_silhouettes(features, np.arange(4)), 0)
+def test_silhouettes_are_0_if_each_head_is_a_cluster():
+    np.testing.assert_array_equal(head_silhouettes(np.random.default_rng(0).random((4, 21)), np.arange(4)), 0)
 
 
 def test_more_clusters_than_different_heads_is_an_error():
@@ -291,7 +290,7 @@ def half_of(items: int, kind: str, model: int) -> list[int]:
 @pytest.mark.parametrize("kind", ["heads", "samples", "pairs"])
 def test_agreement_equals_naive_loops(kind):
     """Every pair of a head and a sample is a point of its own, in the halves and in what is predicted."""
-    # More samples than one block, and an odd number of them; of pairs, few, since each is a point.
+    # An odd number of samples; of pairs, few, since each is a point.
     samples, noise = (9, 2) if kind == "pairs" else (67, 0.5)
     by_sample = samples_of(heads(HEADS_OF, noise=0.3, seed=5)[0], samples, noise=noise, seed=6)
     labels = full_fit(by_sample)
@@ -414,18 +413,12 @@ def test_values_are_their_definitions():
         np.testing.assert_allclose(row[HALVED].astype(float), [*values, np.nan, np.nan])
 
 
-# What is chosen
-
-
-def rows(**columns):
-    blank = dict.fromkeys(COLUMNS, np.nan)
-    return pd.DataFrame([blank | {"k": k} for k in (2, 3, 4)]).assign(**columns)
-
-
 def test_stability_is_freed_of_chance_and_of_equal_ones_the_largest_number_is_best():
     pairwise = {"heads_pairwise": [80.0, 75.0, 70.0], "samples_pairwise": [100.0, 100.0, 99.0]}
     # Of what chance leaves, 20 of 40, 35 of 60, 50 of 80.
-    chosen = chosen_numbers(rows(**pairwise, chance=[60.0, 40.0, 20.0]))
+    table = pd.DataFrame({"k": [2, 3, 4], "silhouette": np.nan, "chance": [60.0, 40.0, 20.0], **pairwise})
+    chosen = chosen_numbers(table)
+    assert chosen["silhouette"] is None
     assert (chosen["heads"], chosen["samples"]) == (4, 3)
 
 
@@ -446,10 +439,9 @@ def test_equal_seeds_give_equal_values(method):
 def test_few_heads_are_divided_as_far_as_they_go(count):
     table, _ = compare_numbers(noise_only(count), **NUMBERS | FEW)
     assert table["k"].tolist() == list(range(2, count))
-    more = table
     # Models of half of the heads need as many of them as clusters.
-    assert more.loc[more["k"] > count // 2, HALVED].isna().all(axis=None)
-    assert more.loc[more["k"] <= count // 2, HALVED[:4]].notna().all(axis=None)
+    assert table.loc[table["k"] > count // 2, HALVED].isna().all(axis=None)
+    assert table.loc[table["k"] <= count // 2, HALVED[:4]].notna().all(axis=None)
 
 
 @pytest.mark.filterwarnings("error")

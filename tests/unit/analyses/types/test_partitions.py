@@ -7,13 +7,9 @@ import numpy as np
 import pytest
 
 from headtypes.analyses.types.clustering import cluster_heads, import_partition, partition_of
-from headtypes.analyses.types.partitions import (
-    COLUMNS,
-    order_types,
-    read_partition,
-    write_partition,
-)
+from headtypes.analyses.types.partitions import COLUMNS, order_types, read_partition
 from headtypes.core.errors import InputError
+from headtypes.core.table_files import write_csv
 from headtypes.planning.checks import types_in
 from tests.support.planted import heads
 
@@ -79,7 +75,7 @@ def test_doubtful_marks_every_head_of_the_type():
 @pytest.mark.parametrize("k", [4, 11])
 def test_written_is_read(tmp_path, k):
     partition = clustered(k)
-    write_partition(tmp_path / "p.csv", partition)
+    write_csv(tmp_path / "p.csv", partition.table)
     read = read_partition(tmp_path / "p.csv")
     assert read.types == partition.types
     np.testing.assert_array_equal(read.type_of, partition.type_of)
@@ -88,7 +84,7 @@ def test_written_is_read(tmp_path, k):
         assert read.table[column].dtype == partition.table[column].dtype
     for column in ("silhouette", "near", "special", "far"):
         np.testing.assert_allclose(read.table[column], partition.table[column], rtol=1e-8)
-    write_partition(tmp_path / "again.csv", read)
+    write_csv(tmp_path / "again.csv", read.table)
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "p.csv").read_bytes()
     first = (tmp_path / "p.csv").read_bytes().split(b"\n")[0]
     assert first == b"layer,head,cluster,type,silhouette,near,special,far,doubtful"
@@ -114,12 +110,12 @@ def test_import_fills_what_the_file_lacks(user_file, tmp_path):
     distances = np.linalg.norm(FEATURES - FEATURES[0], axis=1)
     inner, outer = distances[2::2].mean(), distances[1::2].mean()
     assert partition.table.silhouette[0] == pytest.approx((outer - inner) / max(inner, outer))
-    write_partition(tmp_path / "p.csv", partition)
+    write_csv(tmp_path / "p.csv", partition.table)
     assert read_partition(tmp_path / "p.csv").types == ("even", "odd")
 
 
 def test_import_takes_what_the_workflow_wrote(tmp_path):
-    write_partition(tmp_path / "p.csv", clustered())
+    write_csv(tmp_path / "p.csv", clustered().table)
     partition = import_partition(tmp_path / "p.csv", FEATURES, SHAPE)
     np.testing.assert_array_equal(partition.type_of, clustered().type_of)
     assert partition.types == clustered().types
@@ -129,7 +125,7 @@ def test_import_takes_what_the_workflow_wrote(tmp_path):
 def test_single_type_has_no_silhouette_and_names_stay_text(user_file, tmp_path, name):
     partition = import_partition(user_file(head_lines(lambda layer, head: name)), FEATURES, SHAPE)
     assert partition.table.silhouette.isna().all()
-    write_partition(tmp_path / "p.csv", partition)
+    write_csv(tmp_path / "p.csv", partition.table)
     assert (tmp_path / "p.csv").read_text().split("\n")[1].startswith(f"0,0,0,{name},,")
     read = read_partition(tmp_path / "p.csv")
     assert read.types == (name,)

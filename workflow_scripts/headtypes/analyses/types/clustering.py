@@ -1,7 +1,7 @@
 """Clusters of heads with similar attention: names, stability, how many there are, and which match another model's."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, permutations
@@ -17,18 +17,13 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin, silh
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
-from headtypes.analyses.distances.features import (
-    SELF_AND_SPECIAL,
-    Groups,
-    attention_groups,
-    read_head_features,
-)
+from headtypes.analyses.distances.features import SELF_AND_SPECIAL, Groups, attention_groups, read_head_features
 from headtypes.analyses.types.names import MIXTURES, TYPES, type_names
-from headtypes.analyses.types.partitions import Partition, build_partition, order_types, read_types, write_partition
+from headtypes.analyses.types.partitions import Partition, build_partition, order_types, read_types
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, derive_seed
 from headtypes.core.statistics import one_thread
-from headtypes.core.table_files import head_table
+from headtypes.core.table_files import head_table, write_csv
 
 _LARGEST_OF = {"diagonal": "near", "dense": "far", "vertical": "special"}
 # What a cluster's name is ahead of: `_leads` has the difference from each.
@@ -61,19 +56,19 @@ class Naming:
 
 
 def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) -> Naming:
-    """Return the names of clusters by the attention of their centroids; clusters come in rising order of `special`.
+    """Return names for clusters, from the attention of their centroids, and why names are doubtful.
 
     For k = 4 the names are those of Guan et al. 2020, section 4, which gives no rule for them. The names are assigned
     one-to-one, with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far, special),
-    vertical special - far. For any other k the names are `type-1`, `type-2`, ...
+    vertical special - far. For any other k the names are `type-1`, `type-2`, ..., in the order of the clusters.
 
     A name is doubtful if another name has a higher score for the centroid, or if the centroid of diagonal, dense or
     vertical does not have the largest near, far or special, respectively. A name is also doubtful if its lead in score
     or share, or over the second-best assignment, is no larger than the lead's uncertainty: how much halves of the
     samples change the lead and, for the largest near, far or special, two standard errors over heads.
 
-    groups, errors: shares of attention (near, special, far) of the centroids, and their standard errors over heads.
-    halves: the shares of the same clusters, from the features of each half of the samples.
+    groups, errors: shares of attention (near, special, far) of the centroids, which are ordered by rising special, and
+        standard errors of the shares over heads. halves: the shares of the same clusters in each half of the samples.
     """
     k = len(groups.near)
     if k != len(TYPES):
@@ -113,10 +108,10 @@ def _name_scores(groups: Groups) -> np.ndarray:
 def _leads(groups: Groups, chosen: np.ndarray) -> np.ndarray:
     """Return how far each cluster's name is ahead of three rivals, [3, cluster], in shares of attention.
 
-    A score says how well a name fits a centroid, such as near for `diagonal`. Row 0: the total score of the chosen
-    assignment of names to clusters, less the largest total of an assignment that gives this cluster another name. Row
-    1: the score of the chosen name for this cluster, less the largest score of another name. Row 2: if the name belongs
-    to the cluster with the largest near, special or far, this share less the largest of other clusters; else 1.
+    Row 0: the total score (as in `name_types`) of the chosen assignment, less the largest total of an assignment that
+    gives this cluster another name. Row 1: the score of the chosen name for this cluster, less the largest score of
+    another name. Row 2: if the name belongs to the cluster with the largest near, special or far, this share less the
+    largest of other clusters; else 1.
     groups: shares of attention of the centroids. chosen: [cluster] the index in `TYPES` of each cluster's name.
     """
     scores, clusters = _name_scores(groups), np.arange(len(chosen))
@@ -149,7 +144,7 @@ class Clustering:
     naming: Naming
 
     def named_again(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
-        """Return the same clusters, where names that are uncertain over halves of the samples are doubtful too.
+        """Return the same clusters with names judged again: a name that halves of the samples undo is doubtful, too.
 
         halves: for each half {"near", "special", "far": the share of attention of each cluster}.
         """
@@ -170,7 +165,7 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
     Raises `IndivisibleError` if there are fewer distinct heads than clusters, or if a cluster is left without a head.
     """
     points = features.astype(float)
-    labels, _ = _fit(points, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
+    labels, _ = fit_clusters(points, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
     empty = k - len(np.unique(labels))
     if empty:
         raise IndivisibleError(
@@ -199,16 +194,6 @@ def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int,
     return build_partition(features, shape, **about)
 
 
-def fit_and_predict(train: np.ndarray, features: np.ndarray, **settings: Any) -> np.ndarray:
-    """Return the cluster of each row of `features`, [row] int, 0..k-1, by clusters fitted to the rows of `train`.
-
-    train, features: [row, column]. settings: method, k, scale, restarts and seed, as in `cluster_heads`. Agglomerative
-        and spectral clustering have no rule for new rows: every row then goes to the cluster with the nearest centroid.
-    """
-    _, predict = _fit(train, **settings)
-    return predict(features.astype(float))
-
-
 def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the silhouette of each head, [head], -1 to 1 (Rousseeuw 1987).
 
@@ -224,13 +209,13 @@ def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
         return silhouette_samples(features, labels)
 
 
-def _fit(
+def fit_clusters(
     points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int
 ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """Return (labels, predict): the cluster of each point, [point] int, and a function from further points to clusters.
 
-    points: [point, column]. method: such as `kmeans`. scale: whether columns are brought to zero mean and unit
-        variance. restarts: initialisations of which the best is kept. A cluster may be left without a point.
+    points: [point, column]. method, k, scale, restarts, seed: as in `cluster_heads`. A cluster may be left without a
+    point. Agglomerative and spectral clustering have no rule for further points, which then go to the nearest centroid.
     """
     points = points.astype(float)
     distinct = len(np.unique(points, axis=0))
@@ -238,8 +223,8 @@ def _fit(
         raise IndivisibleError(
             f"{k} clusters need at least {k} different heads to fit, and there are {distinct}: lower k."
         )
-    rescale = StandardScaler().fit(points).transform if scale else lambda features: features
-    points = rescale(points)
+    scaler = StandardScaler().fit(points) if scale else None
+    points = scaler.transform(points) if scale else points
     with one_thread():
         match method:
             case "kmeans":
@@ -266,8 +251,9 @@ def _fit(
                 labels, predict = model.fit_predict(points) if k < len(points) else np.arange(k), None
 
     def predict_labels(features: np.ndarray) -> np.ndarray:
+        features = features.astype(float)
         with one_thread():
-            features = rescale(features)
+            features = scaler.transform(features) if scale else features
             return predict(features) if predict else pairwise_distances_argmin(features, _means(points, labels, k))
 
     return labels, predict_labels
@@ -292,9 +278,6 @@ PAIR_METHODS = ("kmeans", "gmm")
 
 # Clusterings of each kind of half, as in the paper.
 MODELS = 10
-# Samples converted to float64 at once: some 4 MB at BERT-large's 384 heads and 21 columns.
-_BLOCK = 64
-
 COUNTS = tuple(range(2, 9))
 # Numbers of clusters whose stability is also measured over halves of pairs, by k-means: those that Guan et al. 2020,
 # section 4, call stable beside their own. Each takes as long as all the rest of a table.
@@ -303,9 +286,9 @@ _SHOWN = ("all_agree", "pairwise")
 COLUMNS = ("k", "smallest", "silhouette", *(f"{half}_{name}" for half in HALVES for name in _SHOWN), "chance")
 
 # The configured restarts are divided by these, for k-means and for the other methods: there are hundreds of fits to
-# halves. A mixture starts from k-means, and spectral clustering has few columns, so that few restarts do
-# not change their stability. The stability of k-means does change: over halves of samples, pairwise, with k = 6, in
-# three real models of 72 heads, it was 4 to 10 points too low with five restarts and at most 2 with twenty.
+# halves. A mixture starts from k-means, and spectral clustering has few columns, so few restarts do not change their
+# stability. That of k-means does change: over halves of samples, pairwise, with k = 6, in three real models of 72
+# heads, it was 4 to 10 points too low with five restarts and at most 2 with twenty.
 _DIVISORS = {"clusters": (1, 5), "halves": (2, 25)}
 
 
@@ -406,11 +389,10 @@ def measure_stability(
     pairs: bool = True,
     **settings: Any,
 ) -> dict:
-    """Return how far clusterings of halves of heads, samples and pairs agree with one of all (von Luxburg 2010).
+    """Return how far clusterings of random halves of heads, samples and pairs agree (von Luxburg 2010).
 
-    features_by_sample: [sample, head, column] distance features; read in blocks of samples.
-    labels: [head] int, 0..k-1, the clusters of the full fit. models: clusterings of each kind of half, at least 2.
-    seed: every half and every fit has its own seed, derived from this one.
+    features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
+    models: clusterings of each kind of half, at least 2. seed: each half and fit has a seed derived from this one.
     pairs: whether halves of the pairs of a head and a sample are clustered too, which takes far longer.
     settings: `scale` (whether features are scaled) and `restarts` (of each fit), as in `cluster_heads`.
 
@@ -426,67 +408,61 @@ def measure_stability(
     Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.
     """
     settings |= {"method": method, "k": k}
-    features = features_by_sample.mean(axis=0, dtype=float)
+
+    def of_halves(points: np.ndarray, labels: np.ndarray, kind: str) -> dict:
+        halves = (points[half] for half in _draw_halves(len(points), models, seed, kind))
+        return agreement(_refitted(halves, points, labels, kind, seed, **settings), labels)
+
     by_samples, profiles = cluster_halves(features_by_sample, labels, models=models, seed=seed, **settings)
-    by_heads = _by_halves(features, labels, "heads", models, seed, **settings)
-    of_pairs = None
+    by_heads, of_pairs = of_halves(features_by_sample.mean(axis=0, dtype=float), labels, "heads"), None
     if pairs and method in PAIR_METHODS:
         points = _pairs(features_by_sample)
-        full = fit_and_predict(points, points, seed=derive_seed(seed, "pairs", "full"), **settings)
-        of_pairs = agreement(_by_halves(points, full, "pairs", models, seed, **settings), full)
+        full = fit_clusters(points, seed=derive_seed(seed, "pairs", "full"), **settings)[1](points)
+        of_pairs = of_halves(points, full, "pairs")
         of_pairs["by_head"] = np.reshape(of_pairs["by_head"], (-1, len(labels))).mean(axis=0).tolist()
-    return {
-        "models": models,
-        "heads": agreement(by_heads, labels),
-        "samples": agreement(np.stack(by_samples), labels),
-        "pairs": of_pairs,
-        "profiles": profiles,
-    }
-
-
-def _by_halves(
-    points: np.ndarray, labels: np.ndarray, kind: str, models: int, seed: int, **settings: Any
-) -> np.ndarray:
-    """Return each point's cluster, [model, point] int, by models fitted to random halves; numbered as in `labels`."""
-    halves = enumerate(_draw_halves(len(points), models, seed, kind))
-    return np.stack(
-        [
-            _cluster(points[half], points, labels, derive_seed(seed, kind, "fit", model), **settings)
-            for model, half in halves
-        ]
-    )
+    by_samples = agreement(by_samples, labels)
+    return {"models": models, "heads": by_heads, "samples": by_samples, "pairs": of_pairs, "profiles": profiles}
 
 
 def cluster_halves(
     features_by_sample: np.ndarray, labels: np.ndarray, *, models: int = MODELS, seed: int, k: int, **settings: Any
-) -> tuple[list[np.ndarray], list[dict[str, list[float]]]]:
-    """Return (clusters, profiles) of heads clustered on random halves of the samples, an entry for each half.
+) -> tuple[np.ndarray, list[dict[str, list[float]]]]:
+    """Return (clusters, profiles) of heads clustered on random halves of the samples.
 
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
     models: the number of halves. seed: of halves and fits. settings: method, scale, restarts, as in `cluster_heads`.
-    clusters: for each half the cluster of each head, [head] int, matched to `labels`. profiles: for each half {"near",
-        "special", "far": the share of attention of each cluster in this half}.
+    clusters: [half, head] int, matched to `labels`. profiles: for each half {"near", "special", "far": the share of
+        attention of each cluster in this half}.
     Raises `InputError` for fewer than two samples.
     """
     samples = len(features_by_sample)
     if samples < 2:
         raise InputError(f"Stability by samples needs at least 2 samples, and there are {samples}.")
-    halves = _draw_halves(samples, models, seed, "samples")
-    features, *half_features = _weighted_means(features_by_sample, np.vstack([np.ones(samples), halves]))
-    clusters = [
-        _cluster(half, features, labels, derive_seed(seed, "samples", "fit", model), k=k, **settings)
-        for model, half in enumerate(half_features)
-    ]
-    groups = [cluster_groups(half, labels, k) for half, labels in zip(half_features, clusters, strict=True)]
+    weights = np.vstack([np.ones(samples), _draw_halves(samples, models, seed, "samples")])
+    with one_thread():
+        sums = np.tensordot(weights, features_by_sample, 1)
+    features, *halves = sums / weights.sum(axis=1)[:, None, None]
+    clusters = _refitted(halves, features, labels, "samples", seed, k=k, **settings)
+    groups = [cluster_groups(half, of_heads, k) for half, of_heads in zip(halves, clusters, strict=True)]
     return clusters, [{name: shares.tolist() for name, shares in vars(group).items()} for group in groups]
 
 
-def _cluster(train: np.ndarray, features: np.ndarray, labels: np.ndarray, seed: int, *, k: int, **settings: Any):
-    return match_labels(fit_and_predict(train, features, k=k, seed=seed, **settings), labels, k)
+def _refitted(
+    trains: Iterable[np.ndarray], points: np.ndarray, labels: np.ndarray, kind: str, seed: int, *, k: int, **settings
+) -> np.ndarray:
+    """Return each point's cluster, [model, point] int, by a model fitted to each of `trains`; numbered as in `labels`.
+
+    kind: part of the seeds of the fits. settings: method, scale and restarts, as in `cluster_heads`.
+    """
+    clusters = []
+    for model, train in enumerate(trains):
+        _, predict = fit_clusters(train, k=k, seed=derive_seed(seed, kind, "fit", model), **settings)
+        clusters.append(match_labels(predict(points), labels, k))
+    return np.stack(clusters)
 
 
 def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> float:
-    """Return the percentage of pairs of a head and a sample that are nearest to the mean of the head's own cluster.
+    """Return the percentage of pairs of a head and a sample that are nearest to the mean of the head's cluster.
 
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, each head's cluster.
     """
@@ -497,7 +473,7 @@ def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> flo
 
 
 def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarray:
-    """Return `labels`, [head] int, with clusters renamed one-to-one so that most heads have their `reference` cluster.
+    """Return `labels` with clusters renamed one-to-one so that as many heads as possible agree with `reference`.
 
     labels, reference: [head] int, 0..k-1, the clusters of two clusterings. The matching is Kuhn's (1955).
     """
@@ -534,23 +510,12 @@ def _draw_halves(items: int, models: int, seed: int, kind: str) -> np.ndarray:
     return halves
 
 
-def _weighted_means(features_by_sample: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    samples, heads, columns = features_by_sample.shape
-    sums = np.zeros((len(weights), heads * columns))
-    with one_thread():
-        for start in range(0, samples, _BLOCK):
-            block = np.asarray(features_by_sample[start : start + _BLOCK], dtype=float)
-            sums += weights[:, start : start + _BLOCK] @ block.reshape(len(block), -1)
-    means = sums / weights.sum(axis=1, keepdims=True)
-    return means.reshape(len(weights), heads, columns)
-
-
 def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Return the partition that a user's CSV file with the columns layer, head and type gives.
+    """Return the partition in a user's CSV file with the columns layer, head and type.
 
-    features: [layer * head, column] distance features, of which the partition has unscaled silhouettes. shape: (layers,
-        heads of a layer). Clusters are numbered by type: those of Guan et al. (2020), then by alphabet. No name is
-        doubtful. Raises `InputError` if the file cannot be read or does not have every head once.
+    features: [layer * head, column] distance features, for the silhouettes (unscaled) and shares of attention of heads.
+    shape: (layers, heads of a layer). Clusters are numbered by type: those of Guan et al. (2020), then by alphabet. No
+    name is doubtful. Raises `InputError` if the file cannot be read or does not have every head once.
     """
     types = read_types(csv_path, shape).reshape(-1)
     order = order_types(types)
@@ -573,7 +538,7 @@ def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.D
 
 
 def match_clusters(partition: Partition, parent_partition: Partition) -> dict[str, str]:
-    """Return {name of a cluster of a model: name of the cluster of the model's parent that is matched with it}.
+    """Return {name of a cluster of a model: name of the cluster of its parent model that it is matched with}.
 
     partition, parent_partition: the types of the model, and of the model from which it was fine-tuned (its parent).
     The matching is one-to-one, and most heads keep their cluster under it, whatever clusters are called (Kuhn 1955, the
@@ -599,7 +564,7 @@ def most_together(together: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def matched_clusters(partition: Partition, parent_partition: Partition) -> np.ndarray:
-    """Return which heads keep the parent model's cluster, [layer, head] bool, in the matching by which most do."""
+    """Return which heads keep the parent model's cluster as matched by `match_clusters`, [layer, head] bool."""
     match = match_clusters(partition, parent_partition)
     partner = [match.get(name) for name in partition.type_of.reshape(-1)]
     return np.array(partner, dtype=object).reshape(partition.shape) == parent_partition.type_of
@@ -632,4 +597,4 @@ def check_shapes(partition: Partition, parent_partition: Partition) -> None:
 
 def run_import(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     features, shape = read_head_features(inputs.features, **spec)
-    write_partition(outputs.partition, import_partition(inputs.table, features, shape))
+    write_csv(outputs.partition, import_partition(inputs.table, features, shape).table)

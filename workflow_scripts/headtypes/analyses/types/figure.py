@@ -23,7 +23,7 @@ from headtypes.analyses.types.clustering import (
     partition_of,
 )
 from headtypes.analyses.types.gaps import head_gaps
-from headtypes.analyses.types.partitions import Partition, write_partition
+from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_labels, type_patches, type_styles
 from headtypes.core.files import derive_seed, write_json
 from headtypes.core.progress import warn
@@ -70,7 +70,14 @@ def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partitio
     upper, lower = figure.subfigures(2, 1, height_ratios=(_ABOVE, below))
     silhouettes, line, halves = upper.subplots(1, 3)
     _draw_numbers(silhouettes, halves, stability["chosen"], numbers.set_index("k"), len(partition.types))
-    upper.legend(handles=_keys(), loc="outside upper center", ncols=6, handlelength=1.6, columnspacing=1.5)
+    keys = [
+        *(legend_key(color=colour, lw=1, label=f"half of the {half}") for half, colour in _COLOURS.items()),
+        legend_key(color="0.25", lw=1, label="two agree"),
+        legend_key(color="0.25", lw=0.8, ls="--", label="all agree"),
+        Patch(color=_BY_CHANCE, lw=0, label="two agree by chance"),
+        legend_key(label="chosen", **_RING),
+    ]
+    upper.legend(handles=keys, loc="outside upper center", ncols=6, handlelength=1.6, columnspacing=1.5)
     colours = [to_rgb(type_styles(partition.types)[name].colour) for name in partition.type_of.reshape(-1)]
     line.set(title="heads along a line", xlabel="between two clusters", ylabel="percent of the heads")
     if (gaps := stability["gaps"]) is not None:
@@ -124,17 +131,6 @@ def _draw_tiles(axes: Axes, percent: np.ndarray, colours: np.ndarray, inches: fl
     axes.spines[:].set_visible(False)
 
 
-def _keys() -> list:
-    halves = [legend_key(color=colour, lw=1, label=f"half of the {half}") for half, colour in _COLOURS.items()]
-    return [
-        *halves,
-        legend_key(color="0.25", lw=1, label="two agree"),
-        legend_key(color="0.25", lw=0.8, ls="--", label="all agree"),
-        Patch(color=_BY_CHANCE, lw=0, label="two agree by chance"),
-        legend_key(label="chosen", **_RING),
-    ]
-
-
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     read, seeds = spec.pop("features"), spec.pop("stability")
     features, shape = read_head_features(inputs.features, **read)
@@ -151,7 +147,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     warn(provenance, filter(None, clustering.naming.doubts))
     write_json(outputs.naming, {**clustering.naming.as_dict(), "provenance": provenance})
     partition = partition_of(clustering, features, shape)
-    write_partition(outputs.partition, partition)
+    write_csv(outputs.partition, partition.table)
     write_json(outputs.stability, {**stability, "provenance": provenance})
     write_csv(outputs.numbers, numbers)
     save_figure(stability_figure(stability, numbers, partition), outputs.pdf, outputs.png, provenance)

@@ -12,7 +12,7 @@ from headtypes.analyses.distances.features import attention_groups
 from headtypes.analyses.types.names import TYPES
 from headtypes.core.errors import InputError, one_line, shortened
 from headtypes.core.files import StrPath, undamaged
-from headtypes.core.table_files import head_table, read_as_text, table_reader, write_csv
+from headtypes.core.table_files import head_table, read_as_text, table_reader
 
 _KINDS = {
     **dict.fromkeys(("layer", "head", "cluster"), int),
@@ -89,10 +89,6 @@ def build_partition(
     """
     columns = {"cluster": cluster, "type": types, "silhouette": silhouette, **vars(attention_groups(features))}
     return Partition(head_table(shape, {**columns, "doubtful": doubtful}))
-
-
-def write_partition(path: StrPath, partition: Partition) -> None:
-    write_csv(path, partition.table)
 
 
 def read_partition(path: StrPath) -> Partition:
