@@ -25,15 +25,16 @@ if TYPE_CHECKING:
 class Analysis:
     """The declaration of one thing measured on a model's heads: its rules and results, and where they are shown.
 
-    A function among the fields gives what one place shows: the atlas (the page of every head), the list of best heads,
-    or the comparison of each type with random heads. The function is None if its place shows nothing of the analysis.
+    Some fields are functions that give what one place shows: the atlas (the page of every head), the list of best
+    heads, or the comparison of each type with random heads. Such a field is None if the place shows nothing of the
+    analysis.
     """
 
     name: str
     title: str = ""
-    """The heading of its rows in the comparison of each type with random heads, with the unit."""
+    """The heading of the analysis's rows in the comparison of each type with random heads, with the unit."""
     files: tuple[Result, ...] = ()
-    """Results of a task that the functions below read, by their paths; the first one's `of` decides where there are."""
+    """Results whose paths the functions below get; the `of` of the first says for which models and tasks they exist."""
     results: tuple[Result, ...] = ()
     """All results, in the order in which the documentation lists them under the heading `section`."""
     section: str = ""
@@ -44,17 +45,17 @@ class Analysis:
     """(path) -> [head, head], a number from one head to the other, which the atlas shows for the chosen head."""
     best: Callable[..., Iterable[dict]] | None = None
     """(task, *paths) -> dictionaries with layer, head, at (what the head is best at), value (its score in percent) and
-    above (how many points the score is above the best offset, or None)."""
+    above (by how many points it beats the best fixed offset to another token, or None)."""
     per_set: Callable[[str, StrPath, Mapping[str, Any], int], Iterator] | None = None
     """(task, path, heads of each type, seed) -> numbers of a set of heads (`Measure`)."""
     line: Callable[[str, str], str] = lambda quantity, statistic: quantity.replace("_", " ")
     """(quantity, statistic) -> the name of a row in the figure of the comparison with random heads."""
     repeats: tuple[str, ...] = ()
-    """Quantities that this figure leaves out, since others say the same."""
+    """Quantities that the figure leaves out, since other quantities say the same."""
     of_language: bool = False
-    """Whether it is about words and not tokens; its rows are at the right of this figure."""
+    """Whether the analysis is about words and not tokens; its rows are at the right of the figure."""
     leads: bool = False
-    """Whether its columns stand before those of other analyses in the atlas, since they are about the whole model."""
+    """Whether the analysis's columns stand first in the atlas, since they are about the whole model."""
 
     @property
     def in_atlas(self) -> bool:
@@ -76,7 +77,7 @@ class Column:
     """A column of the atlas, the page that shows every head: one value for each head, layer by layer.
 
     key: name in the page's address. label, group: name for a reader, and heading above related columns.
-    values: NaN or None for a head without a value; with `categories`, an index of the head's category.
+    values: numbers, NaN or None for a head without a value; with `categories`, indices of the heads' categories.
     low, high: ends of the 95 % interval of each value. note: a sentence about the values.
     scale: values at which colours begin and end; None for the lowest and the highest value of a head.
     categories: dictionaries with the keys name, colour and doubtful (whether the name is doubtful); None for numbers.
@@ -121,10 +122,10 @@ def rounded(values: Any) -> Any:
 
 
 def categories_of(names: pd.Series) -> tuple[list[dict], list[int | None]]:
-    """Return categories, most frequent first, and for each head the index of its category, or None.
+    """Return (categories, indices): the categories of heads, most frequent first, and each head's category, or None.
 
-    A category is {"name", "colour", "doubtful": False}; the rarest share a colour if there are too few. names: the name
-    of each head's category, or NaN.
+    names: the name of each head's category, or NaN. A category is {"name", "colour", "doubtful": False}; if there are
+    more categories than colours, the rarest share one.
     """
     import pandas as pd
 
@@ -148,7 +149,7 @@ class Measure(NamedTuple):
     quantity: name of what is measured on heads. statistic: how a set's values become one number, such as `mean`.
     values: function from sets to one number for each set, NaN if it is undefined. interval: function from one set to
         the ends of the number's interval; None if the analysis keeps no values of samples.
-    about: the type to which the number relates each set, such as the type from which the set diverges; else None.
+    about: the type that each set is related to, such as the type from which a set's divergence is measured; or None.
     """
 
     analysis: str
@@ -165,7 +166,8 @@ def summaries(
 ) -> Iterator[Measure]:
     """Yield three `Measure`s of sets of heads: the mean, the smallest and the largest value of a set's heads.
 
-    of_head: value of each head, NaN for none. interval: function from a set, [head] bool, to (low, high) of its mean.
+    analysis, task, quantity: names for the `Measure`s. of_head: value of each head, layer by layer, NaN for none.
+    interval: function from a set, [head] bool, to the ends (low, high) of the interval of the set's mean.
     """
     import numpy as np
 
@@ -181,7 +183,7 @@ def summaries(
 
 
 def best_head(analysis: str, task: str, quantity: str, of_head: np.ndarray) -> Measure:
-    """Return a `Measure` of sets of heads: the largest value of a set's heads.
+    """Return the `Measure` of sets of heads that is the largest value of a set's heads.
 
     analysis, task, quantity: names for the `Measure`. of_head: value of each head, [head], NaN for none.
     """
@@ -189,7 +191,7 @@ def best_head(analysis: str, task: str, quantity: str, of_head: np.ndarray) -> M
 
 
 def ratio(total: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """Return `total / of`, [set]: one quotient for each set of heads; NaN where `of` is 0."""
+    """Return `total / of`, both [set], one number for each set of heads; NaN where `of` is 0."""
     import numpy as np
 
     return np.divide(total, of, out=np.full(len(total), np.nan), where=of > 0)
@@ -212,13 +214,8 @@ def share_of(questions: int | str, rows: int) -> float:
 
 
 def samples_of(plan: Plan, task: str) -> dict:
-    """Return the part of a spec on how a task's samples are read: task, kind, truncation, precision, batch size."""
+    """Return the part of a spec on how a task's samples are read: task, kind, truncation, precision and batch size."""
     return {"task": task, **encoding_of(plan, task), **given(plan.config.compute)}
-
-
-def norms_of(plan: Plan, task: str) -> dict:
-    """Return {"norms": True} if heads are read by norms as well as by weights of attention on the task; else {}."""
-    return {"norms": True} if "norms" in plan.config.divided_by(task) else {}
 
 
 def words_of(plan: Plan, task: str) -> dict:
@@ -227,5 +224,5 @@ def words_of(plan: Plan, task: str) -> dict:
 
 
 def not_texts(plan: Plan) -> list:
-    """Return the plan's entries (model and task) that `extract_features` reads: tasks whose samples are not texts."""
+    """Return the plan's entries (model and task) whose task is not of kind `text`."""
     return [entry for entry in plan.features if entry not in plan.texts]

@@ -40,7 +40,8 @@ SHOWN_SAMPLES, SHOWN_TOKENS = 8, 48
 class AttentionMaps:
     """The attention of every head on one sample; each row sums to one (in a file, to the precision of float16).
 
-    lengths: length of the vector that each token hands over through the head (`attention.norms`); None if not read.
+    tokens: as a reader sees them. truncated: whether the sample was cut. lengths: length of the vector that each token
+    hands over through the head (`attention.norms`); None if norms were not read.
     """
 
     attention: Annotated[Float32[np.ndarray, "layer head token token"], Stored(dtype=np.float16)]
@@ -54,8 +55,9 @@ class AttentionMaps:
 class Examples:
     """The attention, on one segment, of the heads that show the patterns of Clark et al. (2019, Figure 1) best.
 
-    heads: layer and head, from 0. value: the head's mean over all segments of the number that defines the pattern.
-    attention: among the tokens shown, the rows divided by their sums. begins: whether these tokens begin the segment.
+    heads: layer and head, from 0. value: mean over all segments of the head's number that defines the pattern, such as
+    the share of its attention to the next token. attention: among the tokens shown, the rows divided by their sums.
+    begins: whether these tokens begin the segment.
     """
 
     patterns: Annotated[list[str], Stored("pattern", "example")]
@@ -68,14 +70,17 @@ class Examples:
 
 
 class Maps(ListPerSample):
-    """A reducer of attention among a sample's last tokens, [layer, head, query, key]; batches must be of one sample."""
+    """A reducer whose result is the attention among the last tokens of each sample, [layer, head, query, key].
+
+    tokens: the number of tokens, all by default. Batches must be of one sample.
+    """
+
+    def __init__(self, tokens: int = sys.maxsize):
+        self._tokens = tokens
 
     def start(self, batch: Batch) -> None:
         super().start(batch)
         self._layers: list[list[Tensor]] = []
-
-    def __init__(self, tokens: int = sys.maxsize):
-        self._tokens = tokens
 
     def add(self, block: Block) -> None:
         first = max(0, block.group.length - self._tokens)
@@ -112,7 +117,10 @@ class KeyLengthsRead(Maps):
 def map_attention(
     run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False, tokens: int = LEGIBLE_TOKENS
 ) -> AttentionMaps:
-    """Return all heads' attention on the sample with length nearest to `tokens`, cut if longer; kind: kind of task."""
+    """Return all heads' attention on the sample whose length is nearest to `tokens`, cut to `tokens` if it is longer.
+
+    kind: kind of task, such as `text`. norms: whether the lengths are read that turn attention into norms.
+    """
     return map_samples(run, samples, kind=kind, norms=norms, tokens=tokens, count=1)[0]
 
 
@@ -125,7 +133,10 @@ def map_samples(
     tokens: int = SHOWN_TOKENS,
     count: int = SHOWN_SAMPLES,
 ) -> list[AttentionMaps]:
-    """Return all heads' attention on up to `count` samples, each cut to `tokens` if longer; kind: kind of task."""
+    """Return all heads' attention on each of up to `count` samples, cut to `tokens` if it is longer.
+
+    kind: kind of task, such as `text`. norms: whether the lengths are read that turn attention into norms.
+    """
     samples, encoded = choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count)
     attentions, *lengths = run.read(encoded, Maps(), *([KeyLengthsRead()] if norms else []), batch_tokens=1)
     read = [[readable(run.tokenizer, token) for token in ids] for ids in encoded.input_ids]
@@ -167,8 +178,8 @@ def map_examples(
 ) -> Examples:
     """Return the attention, on one segment, of the heads that show patterns of Clark et al. (2019, Figure 1) best.
 
-    Kept are the segment's last `tokens` tokens. The segment is the first with a [SEP] among these but the very
-    last, or else the first. surface: patterns on all samples (shares of attention, entropies). kind: kind of task.
+    The segment is the first with a [SEP] among its last `tokens` tokens but the very last, or else the first of all;
+    only its last `tokens` tokens are shown. surface: the patterns of all heads on all samples. kind: kind of task.
     """
     chosen = choose_segment(run.encode(samples, kind), tokens)
     encoded = run.encode([samples[chosen]], kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from headtypes.analyses.declaration import Analysis, Column, by_head, summaries
@@ -104,19 +105,18 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
         yield from summaries("norms", task, column, table[column].to_numpy())
 
 
-def _result(name: str, ending: str, about: str, content: str) -> Result:
-    path = f"results/norms/{{model}}/{{task}}{ending}"
-    shown = {"name": name, "content": content}
-    return Result(path, "compare_norms", about, of=lambda plan: plan.with_norms, **shown)
-
-
-HEADS = _result(
-    *("norms", ".csv", "what heads look at by weights and by norms"),
+_compared = partial(Result, rule="compare_norms", of=lambda plan: plan.with_norms)
+HEADS = _compared(
+    "results/norms/{model}/{task}.csv",
+    about="what heads look at by weights and by norms",
+    name="norms",
     content="where norms are read, for each head: `near`, `special`, `far` by weights and, as `near_by_norms` and so "
     "on, by [norms](../understand/method.md#norms)",
 )
-DIVISIONS = _result(
-    *("norms_types", ".types.csv", "types of heads by weights beside those by norms"),
+DIVISIONS = _compared(
+    "results/norms/{model}/{task}.types.csv",
+    about="types of heads by weights beside those by norms",
+    name="norms_types",
     content="where heads are divided by both, for each method and number of types: how far both divisions agree "
     "(`adjusted_rand`, at most 1; `same_type` and `same_cluster`, in percent), and the heads `changed`",
 )

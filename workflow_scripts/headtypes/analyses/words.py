@@ -69,7 +69,7 @@ def encode_sentences(
 ) -> EncodedWords:
     """Return the sentences (lists of words) encoded; sentences of more tokens than `max_length` are left out.
 
-    whole: whether a sentence with a word for which the tokenizer has no token is left out as well. what: a name of the
+    whole: whether a sentence with a word for which the tokenizer has no token is left out, too. what: a name of the
         work, for the message of the error. Raises `InputError` if no sentence is left.
     """
     kept, input_ids, word_of_token = [], [], []
@@ -152,8 +152,7 @@ class WordReducer(ListPerSample):
     """A base class of reducers, run with a model, that read the attention between words.
 
     word_of_token: for each sample the index of each token's word, -1 for special tokens. A subclass defines
-        `add_words`, which gets whole rows, made of the blocks that `add` gets. If a word's subwords stand in two
-        blocks, the word's row is held back until the second block.
+    `add_words`, which gets `WordRows` with whole rows: a row whose subwords stand in two blocks comes with the second.
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]]):

@@ -11,14 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from headtypes.analyses.ablation.controls import lost_answers, read_scored
+from headtypes.analyses.ablation.controls import drops_of_draws, read_scored
 from headtypes.analyses.declaration import Measure
 from headtypes.analyses.divergence.results import read_projection
 from headtypes.analyses.registry import ANALYSES, analysis_named, by_analysis
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import frame_projection, scatter_types, type_labels, type_styles
 from headtypes.core.files import StrPath, derive_seed, read_each
-from headtypes.core.statistics import ALPHA, EQUAL, holm, mean_intervals, mean_over
+from headtypes.core.statistics import ALPHA, EQUAL, holm
 from headtypes.core.style import PAGE, SMALL, save_figure, styled
 from headtypes.core.table_files import table_reader, write_csv
 
@@ -168,15 +168,12 @@ def _row(*row: Any) -> dict:
 
 
 # The sets of random heads are few, so that there is neither p nor rank.
-def _cost_rows(names: Mapping[str, str], controls: pd.DataFrame, *scores: pd.DataFrame) -> Iterator[dict]:
-    overlap = float(controls.groupby("draw")["overlap"].first().mean())
-    metrics, lost, own_lost, sizes = lost_answers(controls, *scores)
-    for metric, of_draws, of_own in zip(metrics, lost, own_lost, strict=True):
-        low, high = map(float, mean_intervals(of_own, sizes=sizes, reach=metric.reach))
-        value, quantity = float(mean_over(of_own, sizes)), f"{metric.change} of {metric.name}"
-        place = place_among(value, mean_over(of_draws, sizes))._replace(rank=None, p=np.nan)._asdict()
-        row = _row("ablation", names["task"], quantity, names["operation"], value, low, high)
-        yield row | place | {"overlap": overlap}
+def _cost_rows(names: Mapping[str, str], *scores: pd.DataFrame) -> Iterator[dict]:
+    for it in drops_of_draws(*scores).values():
+        quantity = f"{it.metric.change} of {it.metric.name}"
+        place = place_among(it.own, it.draws)._replace(rank=None, p=np.nan)._asdict()
+        row = _row("ablation", names["task"], quantity, names["operation"], it.own, it.low, it.high)
+        yield row | place | {"overlap": it.overlap}
 
 
 def compare_files(

@@ -1,13 +1,11 @@
-"""What random heads cost, beside what the condition costs, on exactly the questions that the controls were asked.
-
-The figure shows these drops: read back from what was drawn.
-"""
+"""What random heads cost, beside what the condition costs, on exactly the questions that the controls were asked."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from headtypes.analyses.ablation.controls import DropsOfDraws, control_drops, controls_figure, read_drops_of_draws
+from headtypes.analyses.ablation.controls import DropsOfDraws, control_drops, controls_figure, drops_of_draws
+from headtypes.data.tasks import EXACT_MATCH
 from tests.support.planted import typed
 
 ASKED = ["q7", "q2", "q9"]
@@ -68,7 +66,7 @@ OPERATIONS = {
     "one-head": {"1-2": "zero"},
 }
 DROPS = {
-    name: DropsOfDraws("exact_match", own, own - 3, own + 4, np.array(draws), own / 100)
+    name: DropsOfDraws(EXACT_MATCH, own, own - 3, own + 4, np.array(draws), own / 100)
     for (name, own, draws) in zip(
         OPERATIONS, (20.0, 5, 9, 7), ([1, 2, 3], [6, 5, 4], [10, 11, 12], [6, 8, 2]), strict=True
     )
@@ -89,25 +87,16 @@ def test_every_condition_stands_beside_its_draws_with_what_both_have_in_common()
     assert [text.get_text() for text in axes.texts] == ["20 %", "5 %", "9 %", "7 %", "in common"]
 
 
-def test_the_numbers_are_those_of_table_2_by_the_score_that_tells_worse_answers_apart(tmp_path):
+def test_a_drop_has_its_interval_and_the_drop_of_every_draw():
     rng = np.random.default_rng(0)
-    questions = pd.DataFrame({"id": [f"q{number}" for number in range(30)], "article": "a"})
-    tables = {
-        name: questions.assign(exact_match=rng.integers(0, 2, 30), f1=rng.random(30)) for name in ("own", "baseline")
-    }
-    draws = [
-        questions.head(20).assign(draw=draw, overlap=0.5, exact_match=rng.integers(0, 2, 20), f1=rng.random(20))
-        for draw in range(5)
-    ]
-    tables["controls"] = pd.concat(draws)
-    for name, table in tables.items():
-        table.to_parquet(tmp_path / name)
-    found = read_drops_of_draws(tmp_path / "controls", tmp_path / "own", tmp_path / "baseline")
-    expected = control_drops(tables["controls"], tables["own"], tables["baseline"])
-    assert found.metric == "f1"
-    assert found.own == pytest.approx(expected["own_drop_f1"])
-    assert found.low < found.own < found.high
-    assert [found.draws.mean(), found.draws.min(), found.draws.max()] == pytest.approx(
-        [expected[f"control_drop_f1{end}"] for end in ("", "_low", "_high")]
-    )
-    assert found.overlap == expected["control_overlap"] == 0.5
+    before, after = rng.integers(0, 2, (2, 30)) * 100.0
+    ids = [f"q{number}" for number in range(30)]
+    draws = [scores(100.0 * rng.integers(0, 2, 20), ids[:20], draw=draw, overlap=0.5) for draw in range(5)]
+    found = drops_of_draws(pd.concat(draws), scores(after, ids), scores(before, ids))
+    assert list(found) == [*METRICS]
+    for metric, it in found.items():
+        assert it.own == pytest.approx((before - after)[:20].mean())
+        assert it.low < it.own < it.high
+        of_draws = [(before + (metric == "f1"))[:20].mean() - draw[metric].mean() for draw in draws]
+        np.testing.assert_allclose(it.draws, of_draws)
+        assert it.overlap == 0.5

@@ -105,8 +105,8 @@ def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) ->
 
 @stage(calls="analyses.ablation.controls:run")
 def plot_controls(plan: Plan, model: str, partition: str) -> dict:
-    conditions = {entry.name: plan.operations(entry.condition) for entry in plan.controlled_of(model, partition)}
-    return {"conditions": conditions}
+    controlled = plan.controlled_of(model, partition)
+    return {"conditions": {entry.name: plan.operations(entry.condition) for entry in controlled}}
 
 
 def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:
@@ -116,15 +116,17 @@ def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:
         target: seeded(operation, plan.seed("resample", model, operation))
         for target, operation in plan.operations(condition).items()
     }
-    # The padding of a full window counts under one reading alone.
-    padded = {"max_seq_length": plan.config.windows.max_seq_length} if reading.get("uniform_over_padding") else {}
-    return {"operations": operations, "reading": reading, **padded, **answers_of(plan, task)}
+    return {"operations": operations, **answers_of(plan, task, reading)}
 
 
-def answers_of(plan: Plan, task: str) -> dict:
+def answers_of(plan: Plan, task: str, reading: dict) -> dict:
+    """Return the part of a spec on how a task is answered; reading: {field of `operations.Reading`: value}."""
     kind = plan.kind_of(task)
     answers = {key: getattr(plan.config.windows, key) for key in kind.answer_keys}
-    return {"kind": kind.name, **answers, **given(plan.config.compute)}
+    if reading.get("uniform_over_padding"):
+        # The padding of a full window counts.
+        answers["max_seq_length"] = plan.config.windows.max_seq_length
+    return {"kind": kind.name, "reading": reading, **answers, **given(plan.config.compute)}
 
 
 ABLATION = Analysis(

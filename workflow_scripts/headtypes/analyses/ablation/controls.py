@@ -13,18 +13,19 @@ from headtypes.core.files import StrPath
 from headtypes.core.statistics import mean_intervals, mean_over
 from headtypes.core.style import PAGE, legend_key, save_figure, styled
 from headtypes.core.table_files import read_parquet
-from headtypes.data.tasks import METRICS, Metric, metrics_in, sizes_in, tested_metric
+from headtypes.data.tasks import Metric, metrics_in, sizes_in, tested_metric
 
 
 class DropsOfDraws(NamedTuple):
     """Drops of one score from the baseline: under a condition, and under the same operations on random heads.
 
-    metric: the name of the score. draws: [draw] the drop under each draw of random heads, in points or nats per token.
-    own, low, high: the condition's drop, with its interval over questions. overlap: the share, 0 to 1, of the
-        condition's heads that a draw changes in the same way, mean over draws.
+    metric: the score. own, low, high: the condition's drop, in points or nats per token and positive if the score is
+    worse, with its interval over questions. draws: [draw] the drop under each draw of random heads, as many of each
+    layer as the condition changes. overlap: the share, 0 to 1, of the condition's heads that a draw changes in the same
+    way, mean over draws.
     """
 
-    metric: str
+    metric: Metric
     own: float
     low: float
     high: float
@@ -32,12 +33,27 @@ class DropsOfDraws(NamedTuple):
     overlap: float
 
 
-def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:
-    """Return a condition's drops from the baseline, and those of its controls, on the controls' questions.
+def drops_of_draws(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, DropsOfDraws]:
+    """Return {score, such as f1: its drops under a condition and under draws of random heads}.
 
-    Controls are the same operations on as many random heads of each layer, drawn several times.
     controls: a table with the scores of each draw and question (`evaluation.evaluate_controls`).
     scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
+    """
+    controls = controls.sort_values(["draw", "id"])
+    asked, overlap = controls["id"].unique(), float(controls.groupby("draw")["overlap"].first().mean())
+    own, before = (table.set_index("id").loc[asked] for table in (scores, baseline))
+    sizes, drops = sizes_in(own), {}
+    for metric in metrics_in(controls):
+        of_draws = controls[metric.column].to_numpy().reshape(-1, len(asked))
+        lost = metric.drop(before[metric.column].to_numpy(), np.vstack([own[metric.column], of_draws]))
+        low, high = mean_intervals(lost[0], sizes=sizes, reach=metric.reach)
+        value, *draws = mean_over(lost, sizes)
+        drops[metric.name] = DropsOfDraws(metric, float(value), float(low), float(high), np.array(draws), overlap)
+    return drops
+
+
+def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:
+    """Return the numbers of `drops_of_draws`, from the same tables, for the row of a condition in a table.
 
     The keys are (drops are in points or nats per token, positive if worse):
       control_draws, control_questions: numbers of draws and questions.
@@ -45,62 +61,17 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
       control_drop_{metric}: for each metric the controls' mean drop over draws; with the ending _low or _high, the drop
           of the lowest or highest draw. own_drop_{metric}: for each metric the condition's drop.
     """
-    metrics, lost, own_lost, sizes = lost_answers(controls, scores, baseline)
-    found = {
-        "control_draws": lost.shape[1],
-        "control_questions": lost.shape[2],
-        "control_overlap": _overlap(controls),
-    }
-    for metric, draws, own in zip(metrics, lost, own_lost, strict=True):
-        drops, name = mean_over(draws, sizes), f"control_drop_{metric.name}"
-        found |= {name: float(drops.mean()), f"{name}_low": float(drops.min()), f"{name}_high": float(drops.max())}
-        found[f"own_drop_{metric.name}"] = float(mean_over(own, sizes))
+    drops = drops_of_draws(controls, scores, baseline)
+    found = {"control_draws": controls["draw"].nunique(), "control_questions": controls["id"].nunique()}
+    for metric, it in drops.items():
+        ends = {"": it.draws.mean(), "_low": it.draws.min(), "_high": it.draws.max()}
+        found |= {"control_overlap": it.overlap, f"own_drop_{metric}": it.own}
+        found |= {f"control_drop_{metric}{end}": float(value) for end, value in ends.items()}
     return found
-
-
-def lost_answers(
-    controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame
-) -> tuple[list[Metric], np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return (metrics, lost, own_lost, sizes): what a condition, and random heads in its place, cost on each question.
-
-    controls: a table with the scores of each draw of random heads and question. scores, baseline: tables with the
-        scores of each question under the condition and the baseline, of at least the questions of `controls`.
-    lost: [metric, draw, question] how much worse than the baseline's the score with random heads is. own_lost: [metric,
-        question] the same under the condition. sizes: [question] tokens that scores are summed over, or None.
-    """
-    controls = controls.sort_values(["draw", "id"])
-    draws, asked = controls["draw"].nunique(), controls["id"].unique()
-    own, undisturbed = (table.set_index("id").loc[asked] for table in (scores, baseline))
-    metrics = metrics_in(controls)
-    columns = [metric.column for metric in metrics]
-    before, after = (table[columns].to_numpy().T for table in (undisturbed, own))
-    lost = before[:, None] - controls[columns].to_numpy().T.reshape(len(columns), draws, len(asked))
-    # For the worse is positive.
-    signs = np.array([metric.drop(1, 0) for metric in metrics])
-    return metrics, signs[:, None, None] * lost, signs[:, None] * (before - after), sizes_in(own)
 
 
 def read_scored(controls: StrPath, scores: StrPath, baseline: StrPath) -> tuple[pd.DataFrame, ...]:
     return tuple(read_parquet(path, "holds no scores", ["id"]) for path in (controls, scores, baseline))
-
-
-def read_drops_of_draws(controls: StrPath, scores: StrPath, baseline: StrPath) -> DropsOfDraws:
-    """Return the drops of a condition and of its controls (random heads), in the task's main score, such as F1.
-
-    controls, scores, baseline: files with the scores of each draw of random heads and question, and of each question
-        under the condition and under the baseline.
-    """
-    controls, *own = read_scored(controls, scores, baseline)
-    metrics, lost, own_lost, sizes = lost_answers(controls, *own)
-    metric = tested_metric([metric.name for metric in metrics])
-    lost, own_lost = lost[metrics.index(metric)], own_lost[metrics.index(metric)]
-    low, high = mean_intervals(own_lost, sizes=sizes, reach=metric.reach)
-    value, drops = float(mean_over(own_lost, sizes)), mean_over(lost, sizes)
-    return DropsOfDraws(metric.name, value, float(low), float(high), drops, _overlap(controls))
-
-
-def _overlap(controls: pd.DataFrame) -> float:
-    return float(controls.groupby("draw")["overlap"].first().mean())
 
 
 # Inches: of a condition, of the legend and the scale, and of the conditions' names and the shares beside them.
@@ -139,7 +110,7 @@ def controls_figure(
     axes.axvline(0, color="0.75", lw=0.6, zorder=0)
     axes.set(yticks=range(len(drops)), yticklabels=drops, ylim=(len(drops) - 0.4, -0.6))
     draws = max(len(found.draws) for found in drops.values())
-    (metric,) = {METRICS[found.metric] for found in drops.values()}
+    (metric,) = {found.metric for found in drops.values()}
     axes.set_xlabel(f"{metric.change} of {metric.title}, {metric.steps}")
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color="0.92", lw=0.5)
@@ -155,9 +126,9 @@ def controls_figure(
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    drops = {
-        condition: read_drops_of_draws(controls, inputs.scores[condition], inputs.baseline)
-        for condition, controls in inputs.controls.items()
-    }
+    drops = {}
+    for condition, controls in inputs.controls.items():
+        found = drops_of_draws(*read_scored(controls, inputs.scores[condition], inputs.baseline))
+        drops[condition] = found[tested_metric(found).name]
     figure = controls_figure(drops, spec["conditions"], read_partition(inputs.partition))
     save_figure(figure, outputs.pdf, outputs.png, provenance)

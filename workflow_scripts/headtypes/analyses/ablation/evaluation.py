@@ -33,7 +33,8 @@ from headtypes.models.records import ModelRecord, read_model_record
 class Settings:
     """The settings by which a task is evaluated under any condition.
 
-    kind: kind of task, such as `question_answering`. batch_tokens: most tokens of a batch, with padding.
+    kind: kind of task, such as `question_answering`. precision: of the model, such as `float32`.
+    batch_tokens: most tokens of a batch, with padding.
     reading: {field of `operations.Reading`: value}, what the paper leaves open; None for the default.
     max_answer_length: tokens of the longest answer, for kinds of tasks with spans as answers.
     max_seq_length: tokens of a full window, if padding counts (`Reading.uniform_over_padding`).
@@ -46,16 +47,13 @@ class Settings:
     max_answer_length: int | None = None
     max_seq_length: int | None = None
 
-    @property
-    def chosen_reading(self) -> Reading:
-        return Reading(**self.reading or {})
-
 
 class Asked(NamedTuple):
     """A task's rows (questions, pairs or documents), their windows, and the model that answers.
 
-    windows: the rows as cut for this model. partition: the types of the model's heads. record: the model, with a model
-        head for the task. head_outputs: mean outputs of heads, [layer, head, channel], if operations need them.
+    windows: the rows as cut for this model. partition: the types of the model's heads. record: the fetched model, with
+        a model head for the task. head_outputs: mean outputs of heads, [layer, head, channel], for the operation
+        `mean`.
     """
 
     rows: list
@@ -83,7 +81,7 @@ class Evaluator:
     """A model, loaded once, that answers a task's questions, pairs or documents under any operations on its heads.
 
     rows, windows: questions, pairs or documents, and their windows. head_outputs: mean outputs of heads, [layer, head,
-        channel], for the operations that need them. gold: whether scores include the cross entropy of the right answer.
+        channel], for the operation `mean`. gold: whether scores include the cross entropy of the right answer, in nats.
     Raises `InputError` if the model cannot answer the rows, or takes no input as long as a fully padded window.
     """
 
@@ -97,7 +95,8 @@ class Evaluator:
         *,
         gold: bool = False,
     ):
-        if settings.chosen_reading.uniform_over_padding and settings.max_seq_length > record.max_length:
+        self._reading = Reading(**settings.reading or {})
+        if self._reading.uniform_over_padding and settings.max_seq_length > record.max_length:
             raise InputError(
                 f"models.{record.name} takes inputs of at most {record.max_length} tokens, but with "
                 f"uniform_over_padding every window is padded to {settings.max_seq_length}; "
@@ -113,14 +112,14 @@ class Evaluator:
         self._answers = Answers(settings.kind, windows, targets, **depends_on)
 
     def evaluate(self, sets: Sequence[np.ndarray], what: str) -> list[Scored]:
-        """Return the pair (answers, scores) of the task under each of several sets of operations on heads.
+        """Return a pair (answers, scores) for each of several sets of operations on heads.
 
         sets: for each set the operation on each head, [layer, head] object; equal sets are evaluated once.
         answers: {id: answer text or predicted label}. scores: a table with a row for each question, pair or document.
-            If padding counts under one set, windows are padded in full under all sets. what: a name, for the progress.
+        what: a name, for the progress bar. If padding counts under one set, windows are padded in full under all sets.
         """
         ids, types, sentences = self._windows.texts
-        answers, settings, reading = self._answers, self._settings, self._settings.chosen_reading
+        answers, settings, reading = self._answers, self._settings, self._reading
         distinct = {tuple(operations.flat): operations for operations in sets}
         tables: dict[tuple, list[pd.DataFrame]] = {key: [] for key in distinct}
         counts = reading.uniform_over_padding and "uniform_over_padding" in reading_matters(set().union(*distinct))
@@ -177,7 +176,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 @dataclass(frozen=True)
 class HeadOutputs:
-    """The content of a file with each head's output, averaged over tokens: [layer, head, channel]."""
+    """The content of a file with the output of each head, averaged over tokens."""
 
     head_output: Float32[np.ndarray, "layer head channel"]
 
@@ -187,9 +186,9 @@ def read_head_outputs(path: StrPath | None) -> np.ndarray | None:
 
 
 class MeanHeadOutputs(Reducer):
-    """A reducer, run with a model, whose result is each head's output averaged over all tokens but padding.
+    """A reducer, run with a model, whose result is each head's output averaged over all tokens, special ones included.
 
-    The result is [layer, head, channel] float32. Special tokens count as all other tokens do.
+    The result is [layer, head, channel] float32. Padding does not count.
     """
 
     reads_attention = False

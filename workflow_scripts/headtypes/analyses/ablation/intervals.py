@@ -33,10 +33,10 @@ def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
 
 
 class Scored:
-    """One score of a model under several conditions, kept by unit: each article, or each question."""
+    """One score of a model under several conditions, as a mean for each unit: each article, or each question."""
 
     def __init__(self, scores: Mapping[str, pd.DataFrame], metric: str, *, by_article: bool = True) -> None:
-        """Sum one score of each unit (an article or a question) under each condition.
+        """Take one score of each question under each condition.
 
         scores: {condition: a table with a row of scores for each question}. metric: the name of the score.
         by_article: whether articles are the units, if they are known. Questions about one article are not independent,
@@ -116,9 +116,9 @@ def differences(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     scores: {condition: a table with a row of scores for each question}.
     The result has one row for each metric and ordered pair of conditions, with the columns metric, condition, other,
-    difference, low, high and over. difference: the mean score of `other` less the mean score of `condition`, or the
-    reverse for a metric of which lower values are better. low, high: the difference's 95 % interval, over articles if
-    these are known. over: the name of the units of the interval, such as `articles`.
+    difference (the mean score of `other` less that of `condition`; the reverse if lower values are better), low, high
+    (its 95 % interval, over articles if they are known) and over (the plural name of the interval's units, such as
+    `articles`).
     """
     rows = []
     for metric in metrics_in(next(iter(scores.values()))):

@@ -88,16 +88,13 @@ def evaluate_company(plan: Plan, model: str, task: str) -> dict:
     company, kind = plan.config.company, plan.kind_of(task)
     matter = reading_matters([company.operation])
     reading = {name: getattr(plan.config.ablation, name) for name in matter if name not in kind.without_reading}
-    padded = {"max_seq_length": plan.config.windows.max_seq_length} if reading.get("uniform_over_padding") else {}
     return {
         "sets": company.sets,
         "per_layer": company.per_layer,
         "operation": seeded(company.operation, plan.seed("resample", model, company.operation)),
         "questions": company.questions,
         "seed": plan.seed("evaluate_company", model, task),
-        "reading": reading,
-        **padded,
-        **answers_of(plan, task),
+        **answers_of(plan, task, reading),
     }
 
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 from scipy.stats import t as student
 
 from headtypes.analyses.company.results import LOSS, Company
@@ -87,8 +86,7 @@ def _decomposed(away: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.ndarray) -> np.ndarray:
     """Return for each penalty of ridge the R2 of sets to which no effects are fitted, [penalty].
 
-    Effects are fitted to nine of ten parts of the sets and predict the losses of the tenth, in turn.
-    away: [set, head] heads that a set lacks. lost: [set] the losses of the sets.
+    Effects fitted to nine of ten parts of the sets predict the losses of the tenth, in turn.
     """
     fold = np.arange(len(lost)) % _FOLDS
     wrong, total = np.zeros(len(penalties)), 0.0
@@ -105,7 +103,7 @@ def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.nd
 
 
 def set_means(company: Company, metric: str) -> np.ndarray:
-    """Return how much worse a metric is without each set of heads, [set], mean over questions (or tokens of texts)."""
+    """Return how much worse a metric is without each set of heads, [set], mean over questions, pairs or tokens."""
     return company.lost(metric).sum(1) / company.sizes.sum()
 
 
@@ -212,7 +210,7 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
 
 
 def costly_heads(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of heads that surely cost more than other heads of their layer, the costliest first.
+    """Return the rows of heads that surely cost more than the mean head of their layer (or model), the costliest first.
 
     table: a row for each head (`head_costs`). A head's cost is sure if its p over sets, corrected for all heads, is at
         most 0.05, and if its interval over questions is above 0.
@@ -294,8 +292,8 @@ def families_of(
 ) -> dict[str, dict[str, np.ndarray]]:
     """Return {family: {label: [layer, head]}} for `compare_labels`: types of each partition, and all numbers of heads.
 
-    Labels of types are booleans. columns: {name: a number for each head, layer by layer}. The family of numbers has
-    these columns and the first partition's shares of attention near, special and far.
+    A type's array says which heads have the type. columns: {name: a number for each head, layer by layer}. The family
+    "numbers of heads" has these columns and the first partition's shares of attention near, special and far.
     """
     types = {
         f"types of {name}": {type_name: partition.type_of == type_name for type_name in partition.types}
@@ -308,8 +306,8 @@ def families_of(
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    ranks = np.apply_along_axis(lambda layer_values: rankdata(layer_values, nan_policy="omit"), 1, values.astype(float))
-    return ranks - np.nanmean(ranks, axis=1, keepdims=True)
+    ranks = pd.DataFrame(values.astype(float)).rank(axis=1)
+    return ranks.sub(ranks.mean(axis=1), axis=0).to_numpy()
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

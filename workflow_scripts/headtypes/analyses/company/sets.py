@@ -59,7 +59,7 @@ def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | Non
 
 
 def _round(layers: int, heads: int, per_layer: int, share: int, seed: list[int]) -> np.ndarray:
-    """Return sets of heads, [set, layer, head] bool: each head is in one set, or in two to make sets equally large.
+    """Return sets in which each head is away once, or twice if heads do not divide evenly, [set, layer, head] bool.
 
     per_layer: heads of a layer in a set. share: a set has heads of one in `share` layers.
     """

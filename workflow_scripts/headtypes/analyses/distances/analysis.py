@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from headtypes.analyses.declaration import Analysis, norms_of, not_texts, samples_of
+from headtypes.analyses.declaration import Analysis, not_texts, samples_of
 from headtypes.core.stage import TEXT, Plan, Result, stage
 from headtypes.data.stage import SAMPLES
 from headtypes.models.stage import RECORD
@@ -10,7 +10,8 @@ from headtypes.models.stage import RECORD
 
 @stage("forward", reads="samples", calls="analyses.distances.measure:run", inputs=(RECORD, SAMPLES))
 def extract_features(plan: Plan, model: str, task: str) -> dict:
-    return {**samples_of(plan, task), **norms_of(plan, task)}
+    norms = {"norms": True} if "norms" in plan.config.divided_by(task) else {}
+    return {**samples_of(plan, task), **norms}
 
 
 @stage("divergence", reads="samples", calls="analyses.readings:run", inputs=(RECORD, SAMPLES))
@@ -36,10 +37,7 @@ DISTANCES = Analysis(
     "distances",
     section="Heads and types",
     stages=(extract_features, extract_text_features),
-    results=(
-        FEATURES,
-        replace(FEATURES, **_OF_TEXTS),
-    ),
+    results=(FEATURES, replace(FEATURES, **_OF_TEXTS)),
 )
 SHORT_SAMPLE = Result(
     "results/maps/{model}/{task}.h5",

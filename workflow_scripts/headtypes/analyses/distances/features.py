@@ -25,7 +25,7 @@ def head_features(
     distance_bins: int,
     first: Shaped[np.ndarray, f"*any {COLUMNS}"] | None = None,
 ) -> Shaped[np.ndarray, "*any column"]:
-    """Return distance features with fewer distance bins: the bins, self, cls, sep, comma, period; in the dtype given.
+    """Return distance features with fewer distance bins: [..., column], the bins, self, cls, sep, comma, period.
 
     features: shares of attention with 64 bins. distance_bins: number of bins, a divisor of 64.
     first: the part of each share that goes to the first token, if the first token is to count as `[CLS]`.
@@ -55,7 +55,7 @@ class Groups:
 
 
 def attention_groups(features: np.ndarray) -> Groups:
-    """Return the shares near, special and far of n heads or centroids, from features [n, column]; near: self and bin 0.
+    """Return the shares near (self and the nearest bin), special and far from distance features of heads, [n, column].
 
     The fewer distance bins there are, the wider is the near share: compare groups only for equal numbers of bins.
     """
@@ -80,7 +80,7 @@ def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
 
 
 def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample query {COLUMNS}"]:
-    """Return, one-hot, the column of the distance feature to which each query's attention to the first token belongs.
+    """Return, one-hot, the column of the distance feature that counts each query's attention to the first token.
 
     kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
     """
@@ -93,7 +93,10 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Split the last axis into distance features and their parts that go to the first token, None if not there."""
+    """Return (features, first): the distance features, and the part of them that goes to the first token, or None.
+
+    read: result of `DistanceFeatures`, [..., column]; the columns of the second follow those of the first, if read.
+    """
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None
 
 
@@ -126,7 +129,7 @@ def read_features(path: StrPath) -> Features:
 
 
 def has_first_token(path: StrPath) -> bool:
-    """Return whether a file of features holds the attention to the first token, as where no sample has a `[CLS]`."""
+    """Return whether a file of features holds the attention to the first token, since no sample has a `[CLS]`."""
     with opened_arrays(path, Features) as file:
         return "first" in file
 
@@ -158,10 +161,10 @@ def read_distance(path: StrPath, distance_bins: int, first_token: bool = True, o
 def read_head_features(
     path: StrPath, distance_bins: int, first_token: bool = True, of: Of = "weights"
 ) -> tuple[np.ndarray, tuple[int, int]]:
-    """Return distance features, means over the samples of a file, [head, column], and the shape (layers, heads).
+    """Return (features, shape): distance features of heads, means over the samples of a file, and (layers, heads).
 
-    Heads run layer by layer; columns are the bins, self, cls, sep, comma and period. of: of weights or of norms.
-    first_token: whether the first token counts as `[CLS]`, if the file holds the attention to the first token.
+    features: [head, column], layer by layer; the columns are the bins, self, cls, sep, comma and period. distance_bins,
+    first_token, of: as in `read_distance`: number of bins, whether the first token counts as `[CLS]`, weights or norms.
     """
     with opened_arrays(path, Features) as file:
         shape = file["distance"].shape[1:3]

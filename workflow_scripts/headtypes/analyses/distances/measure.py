@@ -76,7 +76,7 @@ class DistanceFeatures(PerSample):
 
 
 class Buckets:
-    """The columns of the distance feature to which the tokens of a group of samples belong; float32.
+    """The columns of the distance feature to which the tokens of a group of samples of one length belong; float32.
 
     ordinary: [sample, 1, 1, key] 1 where the key is not a special token. special: [sample, key, 4] its kind, one-hot.
     column:   [length + key - query, 65] column of an ordinary key, one-hot: one of 64 distance bins, or self.
@@ -200,7 +200,10 @@ def reducers_of(encoded: Encoded, norms: bool) -> list[Reducer]:
 
 
 def features_of(samples: list[Sample], encoded: Encoded, read: list[np.ndarray]) -> Features:
-    """Return the features of samples; read: the result of `DistanceFeatures` for weights, and perhaps for norms."""
+    """Return the features of samples, of which `encoded` has the tokens.
+
+    read: the results of `DistanceFeatures`, for weights and, if norms are read, for norms.
+    """
     lengths, ids = np.array(encoded.lengths, dtype=np.int32), [sample.id for sample in samples]
     shares = dict(zip(chain(*SHARES.values()), chain(*map(split, read)), strict=False))
     return Features(length=lengths, truncated=encoded.truncated, sample_ids=ids, **shares)

@@ -51,7 +51,7 @@ class SameWord:
     frequent: Annotated[list[str], Stored("frequent", "word")]
 
     def mean(self, place: str) -> np.ndarray:
-        """Return the mean share, 0 to 1, of words' attention to the same word, over samples with one: [layer, head].
+        """Return the mean share of words' attention to the same word, over samples that have one: [layer, head].
 
         place: where the same word is, "other" for the other text of a pair, "own" for elsewhere in a word's own text.
         """
@@ -64,8 +64,9 @@ class SameWord:
 class SameWords(PerSample):
     """A reducer whose result is a dictionary with shares, chance and frequent of `SameWord`.
 
-    Each occurrence of a word counts once if the same word stands elsewhere and the model lets the word look there. An
-    occurrence's value is the mean over its tokens of the attention to all tokens of the other occurrences.
+    words, frequent: results of `words_of`. Each occurrence of a word counts once if the same word stands elsewhere and
+    the model lets the word look there. An occurrence's value is the mean over its tokens of the attention to all tokens
+    of the other occurrences.
     """
 
     by_head = True
@@ -80,7 +81,7 @@ class SameWords(PerSample):
 
         super().start(batch)
         self._pairs: dict[int, tuple[Tensor, Tensor]] = {}
-        # [sample, 2]: weights of the rows that have the same word where they may look, and what chance gives these.
+        # [sample, 2]: weights of the rows that have the same word where they may look, and what chance gives them.
         self._rows, self._even = torch.zeros(2, len(batch.samples), len(PLACES), device=batch.device).unbind()
 
     def add(self, block: Block) -> None:
@@ -161,8 +162,8 @@ def _words_of_tokens(sample: Sample, encoding: Encoding) -> list[tuple[str, tupl
 def _pairs(words: Sequence[np.ndarray], device: torch.device) -> tuple[Bool[Tensor, "sample 2 query key"], Tensor]:
     """Return (same, weight): which keys are the same word as a query, and each query's weight in a mean over words.
 
-    words: as `words_of` returns them. same: place 0 is the other text, place 1 elsewhere in the query's own text.
-    weight: [sample, query]; the weights of the tokens of one occurrence of a word sum to one.
+    words: tables of samples of equal length, as `words_of` returns them. same: place 0 is the other text, place 1
+    elsewhere in the query's own text. weight: [sample, query]; the weights of an occurrence's tokens sum to one.
     """
     import torch
 

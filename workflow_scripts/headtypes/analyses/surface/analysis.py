@@ -60,9 +60,10 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """Yield, from a file of surface patterns, the heads with most attention to the previous, next and same token.
+    """Yield the heads with most attention to the previous token, to the next token and to the token itself.
 
-    Keys of a dictionary are layer, head (from 0), at (what the head attends to), value (in percent), and above (None).
+    path: file of surface patterns. Keys of a dictionary are layer, head (from 0), at (the position in words), value
+    (the head's share of attention to the position, in percent), and above (None).
     """
     import numpy as np
 

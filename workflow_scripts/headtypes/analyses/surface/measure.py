@@ -51,7 +51,6 @@ class Surface:
 
     @property
     def read(self) -> tuple[Of, ...]:
-        """The ways in which attention was read: `weights`, and `norms` if norms were read too."""
         return ("weights",) if self.norms is None else ("weights", "norms")
 
     def column(self, name: str, of: Of = "weights") -> Float32[np.ndarray, "sample layer head"]:
@@ -165,7 +164,7 @@ class _Tokens:
         self._looked_at = torch.stack([is_cls, is_sep, is_comma | is_period, is_first], -1)[:, None].float()
 
     def sums(self, block: Block, entropy_sums: EntropySums) -> list[Tensor]:
-        """Return the numbers named in `_SUMS`, summed over the rows of a block; shapes broadcast to [sample, head]."""
+        """Return the numbers named in `_SUMS`, summed over the rows of a block; each broadcasts to [sample, head]."""
         import torch
 
         attention, rows, is_cls = block.shares, block.rows, self._is_cls[..., block.rows]

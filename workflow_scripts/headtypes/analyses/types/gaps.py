@@ -43,20 +43,20 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 
 
 def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
-    """Return by how much both dips of heads, line and paths, exceed the dips by chance, in percent: {name: difference}.
+    """Return {"line", "paths": by how much the dip of heads exceeds the mean dip of uniform samples, in percent}.
 
     gaps: the dips line and paths of `head_gaps`, in percent. heads: the number of heads.
-    A difference is a dip of heads less the mean dip of uniform samples of as many numbers as heads. The dips of these
-    samples also give its interval and the p-value of a difference of 0. Among distributions with one peak, the uniform
-    one has the largest dips.
+    Each uniform sample has as many numbers as there are heads. The samples' dips also give the difference's interval
+    and the p-value of a difference of 0. Among distributions with one peak, the uniform one has the largest dips.
     """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}
 
 
 def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
-    """Return the p-value of the hypothesis that heads have no gaps: the larger p-value of both dips of `measured_gaps`.
+    """Return the p-value of the hypothesis that heads have no gaps: the larger one of both dips of `measured_gaps`.
 
-    A dip below the mean dip by chance has the p-value 1. gaps: the dips line and paths, in percent, of `heads` heads.
+    gaps: the dips line and paths, in percent. heads: the number of heads. A dip below the mean dip by chance has the
+    p-value 1.
     """
     return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
 

@@ -82,7 +82,7 @@ def build_partition(
     silhouette: np.ndarray,
     doubtful: np.ndarray | bool,
 ) -> Partition:
-    """Return the partition with the given columns; its columns near, special and far are computed from the features.
+    """Return a partition; its columns near, special and far are computed from the features.
 
     features: [layer * head, column] distance features averaged over samples. shape: (layers, heads of a layer).
     cluster, types, silhouette, doubtful: [layer * head] columns of `Partition.table`, layer by layer.

@@ -30,9 +30,10 @@ class TypeStyle:
 
 
 def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
-    """Return {type: its style}: types of Guan et al. (2020) first, then others by alphabet.
+    """Return {type: its style in figures}.
 
-    The former, and `type-1`, `type-2`, ..., look the same in every figure; looks of others depend on their position.
+    Types of Guan et al. (2020) and `type-1`, `type-2`, ... look the same in every figure; the look of another type
+    depends on its place among the given types in alphabetical order.
     """
     styles = {}
     for index, name in enumerate(order_types(types)):
@@ -79,7 +80,7 @@ def scatter_heads(axes: Axes, heads: pd.DataFrame, colour, marker: str, label: s
 def frame_projection(axes: Axes, places: pd.DataFrame) -> float:
     """Set the limits of `axes` to a square around all places, hide ticks, and return half of the square's side.
 
-    places: a table with the columns x and y, in whose unit the side is.
+    places: a table with the columns x and y; half of the side is in their unit.
     """
     x, y = ((places[name].min() + places[name].max()) / 2 for name in ("x", "y"))
     half = 0.56 * max(np.ptp(places["x"]), np.ptp(places["y"]), 1e-9)
