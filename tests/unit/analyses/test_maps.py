@@ -66,23 +66,29 @@ def pairs(*lengths: int) -> list[dict]:
 
 
 @pytest.mark.parametrize(
-    ("lengths", "tokens", "chosen", "length"),
+    ("lengths", "tokens", "count", "chosen", "found"),
     [
-        ((30, 12, 22, 40), 24, "2:22", 22),
-        ((30, 24, 22, 24), 24, "1:24", 24),
-        ((26, 22), 24, "1:22", 22),  # As near as the one that would be cut.
-        ((22, 26), 24, "0:22", 22),
-        ((50, 41, 60, 41), 24, "1:41", 24),
-        ((5, 9), 24, "1:9", 9),
-        ((70, 40), 100, "0:70", 64),  # The model takes no more than 64.
+        # One is the nearest to the wanted length.
+        ((30, 12, 22, 40), 24, 1, ["2:22"], [22]),
+        ((30, 24, 22, 24), 24, 1, ["1:24"], [24]),
+        ((26, 22), 24, 1, ["1:22"], [22]),  # As near as the one that would be cut.
+        ((22, 26), 24, 1, ["0:22"], [22]),
+        ((50, 41, 60, 41), 24, 1, ["1:41"], [24]),
+        ((5, 9), 24, 1, ["1:9"], [9]),
+        ((70, 40), 100, 1, ["0:70"], [64]),  # The model takes no more than 64.
+        # Of several, those that need no cut come first, as drawn.
+        ((30, 12, 24, 40), 24, 8, ["1:12", "2:24", "0:30", "3:40"], [12, 24, 24, 24]),
+        ((30, 12, 24, 22), 24, 2, ["1:12", "2:24"], [12, 24]),
+        ((12, 9), 24, 8, ["0:12", "1:9"], [12, 9]),
     ],
 )
-def test_the_sample_nearest_to_the_wanted_length_is_taken(lengths, tokens, chosen, length):
+def test_samples_are_taken_by_their_lengths(lengths, tokens, count, chosen, found):
     tokenizer = bert_tokenizer(["where", "cat"])
-    (sample,), encoded = choose_samples(pairs(*lengths), tokenizer, "question_answering", 64, tokens)
-    assert sample.id == chosen
-    assert encoded.lengths == [length]
-    assert encoded.truncated[0] == (int(chosen.split(":")[1]) > length)
+    samples, encoded = choose_samples(pairs(*lengths), tokenizer, "question_answering", 64, tokens, count)
+    assert [sample.id for sample in samples] == chosen
+    assert encoded.lengths == found
+    whole = [int(name.split(":")[1]) for name in chosen]
+    assert encoded.truncated.tolist() == [length < all_ for length, all_ in zip(found, whole, strict=True)]
 
 
 def test_a_sample_whose_question_leaves_no_room_is_passed_over():
@@ -93,21 +99,6 @@ def test_a_sample_whose_question_leaves_no_room_is_passed_over():
     # Where no question leaves room, the sample is as much longer as it has to be.
     (sample,), encoded = choose_samples([long_question], tokenizer, "question_answering", 64, 20)
     assert (sample.id, encoded.lengths) == ("long", [27])
-
-
-@pytest.mark.parametrize(
-    ("lengths", "count", "chosen", "found"),
-    [
-        ((30, 12, 24, 40), 8, ["1:12", "2:24", "0:30", "3:40"], [12, 24, 24, 24]),  # Uncut first, as drawn.
-        ((30, 12, 24, 22), 2, ["1:12", "2:24"], [12, 24]),
-        ((12, 9), 8, ["0:12", "1:9"], [12, 9]),
-    ],
-)
-def test_samples_that_need_no_cut_come_first(lengths, count, chosen, found):
-    tokenizer = bert_tokenizer(["where", "cat"])
-    samples, encoded = choose_samples(pairs(*lengths), tokenizer, "question_answering", 64, 24, count)
-    assert [sample.id for sample in samples] == chosen
-    assert encoded.lengths == found
 
 
 def whole_map(model, tokenizer, sample: Sample, folder) -> AttentionMaps:

@@ -102,7 +102,6 @@ class Column:
         return [None if pd.isna(index) else self.categories[index]["name"] for index in self.values]
 
     def as_dict(self) -> dict:
-        """Return the fields by name for JSON: numbers rounded to four significant digits, empty fields left out."""
         numbers = {name: rounded(getattr(self, name)) for name in ("values", "low", "high", "scale")}
         fields = {**vars(self), **numbers}
         return {name: value for name, value in fields.items() if value is not None and value != ""}

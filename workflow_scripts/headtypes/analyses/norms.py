@@ -24,10 +24,7 @@ BY_NORMS = {name: f"{name}_by_norms" for name in SHARES}
 
 @stage(calls="analyses.norms:run")
 def compare_norms(plan: Plan, model: str, task: str) -> dict:
-    """Return the spec: how features are read by weights and by norms, and which partitions are compared.
-
-    A partition by norms is compared with the one by weights of the same clustering method and number of types.
-    """
+    # A partition by norms is compared with the one by weights of the same clustering method and number of types.
     ways: dict[str, dict[str, str]] = defaultdict(dict)
     for partition in plan.clustered_on(model, task):
         ways[f"{partition.method}-k{partition.k}"][partition.of] = partition.name
@@ -38,7 +35,6 @@ def compare_norms(plan: Plan, model: str, task: str) -> dict:
 
 
 def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.DataFrame:
-    """Return a row for each head: layer, head (from 0), shares near, special and far, and the same three _by_norms."""
     from headtypes.core.table_files import head_table
 
     by_norms = {BY_NORMS[name]: getattr(norms, name) for name in SHARES}

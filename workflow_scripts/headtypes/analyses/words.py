@@ -134,9 +134,8 @@ def indices_of(word_of_token: Sequence[int]) -> np.ndarray:
 class _Sample:
     """The two matrices that turn a sample's attention between tokens into its attention between words.
 
-    index: [token] the row of each token's word in the attention between words. to_word: [token, index] 1 at the index
-        of the token's word, else 0. from_word: [index, token] the weight of a token in the row of its word: 1 / n_v for
-        the n_v subwords of word v.
+    index: [token] the row of the token's word. to_word: [token, index] 1 at the index of the token's word, else 0.
+    from_word: [index, token] the weight of a token in its word's row: 1 / n_v for the n_v subwords of word v.
     """
 
     def __init__(self, word_of_token: Sequence[int], device: torch.device):

@@ -11,7 +11,6 @@ from headtypes.analyses.company import sets as module
 from headtypes.analyses.company.costs import head_costs
 from headtypes.analyses.company.results import Company
 from headtypes.analyses.company.sets import draw_sets, evaluate_company, kept_for, run
-from headtypes.attention.hook import model_inputs
 from headtypes.core.errors import InputError
 from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import read_arrays, write_arrays
@@ -20,7 +19,7 @@ from headtypes.data.tasks import write_records
 from headtypes.models.fetching import fetch_model, load_tokenizer
 from tests.support.models import tiny_bert
 from tests.support.places import SHARED_DATA
-from tests.support.records import ANSWERING, asked_of, read_squad, types_in, types_like
+from tests.support.records import ANSWERING, asked_of, inputs_of, read_squad, types_like
 
 HOW = {"sets": 10, "per_layer": None, "operation": "zero", "questions": "all", "seed": 3, **ANSWERING}
 
@@ -94,10 +93,8 @@ def test_the_loss_is_that_of_the_first_and_the_last_token_of_the_right_span(aske
     company, expected = evaluated(asked), {}
     positions = answer_positions(rows, windows)
     for window in range(len(windows)):
-        ids, types = windows.input_ids[windows.tokens(window)], types_in(windows, window)
-        inputs = model_inputs([ids], None if types is None else [types], 0, torch.device("cpu"))
         with torch.inference_mode():
-            output = model(**inputs)
+            output = model(**inputs_of(windows, window))
         if (positions[window] >= 0).all():
             logits = zip((output.start_logits, output.end_logits), positions[window], strict=True)
             loss = np.mean([-float(of[0].log_softmax(-1)[place]) for of, place in logits])
@@ -106,14 +103,18 @@ def test_the_loss_is_that_of_the_first_and_the_last_token_of_the_right_span(aske
     np.testing.assert_allclose(company.whole[:, 0], [np.mean(expected[unit]) for unit in company.units], atol=1e-5)
 
 
-def test_sets_are_taken_up_where_they_stopped_and_added_without_the_first_again(asked, monkeypatch):
-    whole, counted, plain = evaluated(asked, sets=25, made="x"), [], module.Evaluator.evaluate
+@pytest.fixture
+def counted(monkeypatch):
+    """How many sets were evaluated, each time that some were."""
+    evaluations, plain = [], module.Evaluator.evaluate
+    monkeypatch.setattr(
+        module.Evaluator, "evaluate", lambda self, sets, what: evaluations.append(len(sets)) or plain(self, sets, what)
+    )
+    return evaluations
 
-    def counting(self, sets, what):
-        counted.append(len(sets))
-        return plain(self, sets, what)
 
-    monkeypatch.setattr(module.Evaluator, "evaluate", counting)
+def test_sets_are_taken_up_where_they_stopped_and_added_without_the_first_again(asked, counted):
+    whole = evaluated(asked, sets=25, made="x")
     stopped = next(evaluate_company(*asked, **HOW | {"sets": 25, "made": "x"}))
     assert len(stopped.away) == 10
     counted.clear()
@@ -128,7 +129,7 @@ def test_sets_are_taken_up_where_they_stopped_and_added_without_the_first_again(
     assert sum(counted) == 13, "what was made in another way does not count"
 
 
-def test_a_job_goes_on_from_the_sets_that_are_kept(asked, tmp_path, monkeypatch):
+def test_a_job_goes_on_from_the_sets_that_are_kept(asked, tmp_path, counted, monkeypatch):
     rows, windows, record = asked
     write_records(tmp_path / "questions", rows)
     write_arrays(tmp_path / "windows", windows, {})
@@ -137,19 +138,15 @@ def test_a_job_goes_on_from_the_sets_that_are_kept(asked, tmp_path, monkeypatch)
     inputs = {name: str(tmp_path / name) for name in ("questions", "windows", "model")} | {"company_outputs": []}
     outputs = SimpleNamespace(company=str(tmp_path / "results/task.h5"))
     provenance = {"code": "one", "rule": "evaluate_company", "wildcards": {}}
-    evaluations, plain = [], module.Evaluator.evaluate
-    monkeypatch.setattr(
-        module.Evaluator, "evaluate", lambda self, sets, what: evaluations.append(len(sets)) or plain(self, sets, what)
-    )
     for sets, code, expected in ((10, "one", [1, 10]), (15, "one", [5]), (15, "two", [1, 10, 5])):
-        evaluations.clear()
+        counted.clear()
         run(SimpleNamespace(**inputs), {**HOW, "sets": sets}, outputs, {**provenance, "code": code})
-        assert evaluations == expected
+        assert counted == expected
         assert len(read_arrays(outputs.company, Company).away) == sets
     kept_for(outputs.company).write_bytes(b"damaged")
-    evaluations.clear()
+    counted.clear()
     run(SimpleNamespace(**inputs), {**HOW, "sets": 10}, outputs, provenance)
-    assert evaluations == [1, 10]
+    assert counted == [1, 10]
 
 
 # Of SQuAD's dev set, some on which the two heads matter, as they do on most that have longer contexts.

@@ -1,19 +1,15 @@
-"""Clusters of heads: planted ones are found, named, stable and chosen; errors are said, and seeds do not matter.
+"""Clusters of heads: planted ones are found, named, stable and chosen; errors are said, and seeds do not matter."""
 
-Values are those of naive loops.
-"""
-
-import itertools
 import json
 import warnings
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.cluster import KMeans
-from sklearn.metrics import silhouette_score
+from sklearn.metrics import silhouette_samples, silhouette_score
 from threadpoolctl import threadpool_limits
 
 from headtypes.analyses.distances.features import Groups, attention_groups
@@ -49,20 +45,6 @@ PLANTED = {"dense": 20, "diagonal": 16, "dense_vertical": 24, "vertical": 12}
 SETTINGS = {"method": "kmeans", "k": 4, "scale": False, "restarts": 10, "seed": 7}
 
 
-def naive_silhouettes(points, labels):
-    result = []
-    for index, point in enumerate(points):
-        distances = np.sqrt(((points - point) ** 2).sum(axis=1))
-        own = [distances[j] for j in range(len(points)) if labels[j] == labels[index] and j != index]
-        if not own:
-            result.append(0.0)
-            continue
-        inner = np.mean(own)
-        outer = min(np.mean(distances[labels == other]) for other in set(labels) - {labels[index]})
-        result.append((outer - inner) / max(inner, outer))
-    return np.array(result)
-
-
 @pytest.mark.parametrize("scale", [False, True])
 @pytest.mark.parametrize("method", METHODS)
 def test_planted_types_are_found_and_named(method, scale):
@@ -73,7 +55,7 @@ def test_planted_types_are_found_and_named(method, scale):
     for name, near in zip(found.naming.names, found.naming.groups.near, strict=True):
         assert near == pytest.approx(features[names == name][:, [0, BINS]].sum(axis=1).mean())
     points = (features - features.mean(axis=0)) / features.std(axis=0) if scale else features
-    np.testing.assert_allclose(found.silhouette, naive_silhouettes(points, found.labels), atol=1e-6)
+    np.testing.assert_allclose(found.silhouette, silhouette_samples(points, found.labels), atol=1e-6)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -179,23 +161,24 @@ def test_names_and_margin_are_those_of_brute_force():
         assert naming.margin == pytest.approx(ranked[-1][0] - ranked[-2][0])
 
 
-def test_name_that_is_left_over_is_doubtful():
-    # Shares of a real model's clusters: the last is a diagonal with a stripe, vertical by what is left.
-    shares = [(0.14, 0.20, 0.66), (0.53, 0.19, 0.28), (0.10, 0.47, 0.43), (0.39, 0.40, 0.21)]
+@pytest.mark.parametrize(
+    ("shares", "doubtful", "why"),
+    [
+        # A real model's: the last is a diagonal with a stripe, vertical by what is left.
+        ([(0.14, 0.20, 0.66), (0.53, 0.19, 0.28), (0.10, 0.47, 0.43), (0.39, 0.40, 0.21)], "vertical",
+         "would be named diagonal"),
+        # dense has the best score for dense (far - special = 0.50), but dense_vertical has more far.
+        ([(0.40, 0.05, 0.55), (0.95, 0.03, 0.02), (0.02, 0.40, 0.58), (0.02, 0.96, 0.02)], "dense",
+         "its far is 0.55, and another type has 0.58"),
+    ],
+    ids=["left over", "not the largest share"],
+)  # fmt: skip
+def test_a_name_that_another_score_or_share_contradicts_is_doubtful(shares, doubtful, why):
     naming = named(shares)
-    assert naming.names == ("dense", "diagonal", "dense_vertical", "vertical")
-    assert [doubt != "" for doubt in naming.doubts] == [False, False, False, True]
-    assert "would be named diagonal" in naming.doubts[3]
-    assert naming.as_dict()["types"]["vertical"]["doubt"] == naming.doubts[3]
-
-
-def test_name_without_the_largest_share_is_doubtful_though_it_is_the_best_score():
-    # dense has the best score for dense (far - special = 0.50), but dense_vertical has more far.
-    shares = [(0.40, 0.05, 0.55), (0.95, 0.03, 0.02), (0.02, 0.40, 0.58), (0.02, 0.96, 0.02)]
-    naming = named(shares)
-    assert naming.names == ("dense", "diagonal", "dense_vertical", "vertical")
-    assert [doubt != "" for doubt in naming.doubts] == [True, False, False, False]
-    assert "its far is 0.55, and another type has 0.58" in naming.doubts[0]
+    assert naming.names == TYPES
+    types = naming.as_dict()["types"]
+    assert [name for name, about in types.items() if about["doubt"]] == [doubtful]
+    assert why in types[doubtful]["doubt"]
 
 
 def test_names_that_tie_are_doubtful():
@@ -215,7 +198,7 @@ def test_a_name_is_doubtful_whose_lead_is_no_larger_than_what_halves_of_the_samp
     assert named(CLOSE).doubts == ("",) * 4
     assert named(CLOSE, [half(0.010), half(-0.012)]).doubts == ("",) * 4
     naming = named(CLOSE, [half(0.010), half(-0.020)])
-    assert naming.names == ("dense", "diagonal", "dense_vertical", "vertical")
+    assert naming.names == TYPES
     assert naming.doubts[:3] == ("",) * 3
     assert "ahead of the special of another type by 0.015, which is known to 0.020 only" in naming.doubts[3]
     # A half that has no such cluster.
@@ -266,13 +249,11 @@ def test_well_separated_clusters_are_stable(method):
 
 
 def naive_figures(predicted, labels):
-    models, count = len(predicted), len(labels)
-    pairs = [(a, b) for a in range(models) for b in range(a + 1, models)]
-    same = [sum(predicted[a][h] == predicted[b][h] for h in range(count)) / count for a, b in pairs]
+    by_head = list(zip(*predicted, strict=True))
     return {
-        "all_agree": 100 * sum(len({model[h] for model in predicted}) == 1 for h in range(count)) / count,
-        "pairwise": 100 * sum(same) / len(same),
-        "by_head": [100 * sum(m[h] == labels[h] for m in predicted) / models for h in range(count)],
+        "all_agree": 100 * np.mean([len(set(of_head)) == 1 for of_head in by_head]),
+        "pairwise": 100 * np.mean([one == other for of_head in by_head for one, other in combinations(of_head, 2)]),
+        "by_head": [100 * np.mean([one == own for one in each]) for each, own in zip(by_head, labels, strict=True)],
     }
 
 
@@ -281,10 +262,6 @@ def nearest(train: np.ndarray, points: np.ndarray, *place) -> np.ndarray:
     with threadpool_limits(1):
         fitted = KMeans(4, n_init=10, random_state=derive_seed(9, *place)).fit(train)
     return ((points[:, None] - fitted.cluster_centers_) ** 2).sum(axis=-1).argmin(axis=1)
-
-
-def half_of(items: int, kind: str, model: int) -> list[int]:
-    return sorted(np.random.default_rng(derive_seed(9, kind, "half", model)).choice(items, items // 2, replace=False))
 
 
 @pytest.mark.parametrize("kind", ["heads", "samples", "pairs"])
@@ -299,7 +276,8 @@ def test_agreement_equals_naive_loops(kind):
     items = len(by_sample) if kind == "samples" else len(points)
     labels, predicted = nearest(points, points, "pairs", "full") if kind == "pairs" else labels, []
     for model in range(5):
-        half = half_of(items, kind, model)
+        rng = np.random.default_rng(derive_seed(9, kind, "half", model))
+        half = sorted(rng.choice(items, items // 2, replace=False))
         train = by_sample[half].mean(0, float) if kind == "samples" else points[half]
         predicted.append(naive_match(nearest(train, points, kind, "fit", model), labels))
     expected = naive_figures(predicted, labels)
@@ -356,7 +334,7 @@ def test_matching_does_not_depend_on_the_names_of_clusters():
     labels = np.where(rng.random(50) < 0.7, reference, rng.integers(0, 4, 50))
     matched = match_labels(labels, reference, 4)
     np.testing.assert_array_equal(matched, naive_match(labels, reference))
-    for renamed in itertools.permutations(range(4)):
+    for renamed in permutations(range(4)):
         np.testing.assert_array_equal(match_labels(np.array(renamed)[labels], reference, 4), matched)
 
 

@@ -32,13 +32,9 @@ def drawn(layers: int = 2, heads: int = 3, percent: float = 100.0, **chosen) -> 
 
 def test_a_ring_is_at_what_a_criterion_chooses():
     silhouettes, _, halves, *_ = drawn().axes
-    rings = [[line.get_xydata().tolist() for line in axes.lines if line.get_markersize() == 7] for axes in
-             (silhouettes, halves)]  # fmt: skip
-    columns = {name: 10 * place for place, name in enumerate(COLUMNS)}
-    assert rings == [
-        [[[5, columns["silhouette"] + 3]]],
-        [[[3, columns["heads_pairwise"] + 1]]],
-    ]
+    for axes, k, column in ((silhouettes, 5, "silhouette"), (halves, 3, "heads_pairwise")):
+        rings = [line.get_xydata().tolist() for line in axes.lines if line.get_markersize() == 7]
+        assert rings == [[[k, 10 * COLUMNS.index(column) + k - 2]]]
 
 
 def test_a_head_is_the_paler_the_fewer_clusterings_give_it_its_type():

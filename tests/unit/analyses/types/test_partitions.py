@@ -1,6 +1,5 @@
 """Partition files: what is written is read, every way in which a user's file can be wrong is said."""
 
-import itertools
 import json
 
 import numpy as np
@@ -27,20 +26,15 @@ def user_file(tmp_path):
     """Write a CSV of lines, by default one for each head, and return its path."""
 
     def write(lines=None, header="layer,head,type", encoding="utf-8"):
-        if lines is None:
-            lines = head_lines()
         path = tmp_path / "mine.csv"
-        path.write_bytes("\n".join([header, *lines, ""]).encode(encoding))
+        path.write_bytes("\n".join([header, *(head_lines() if lines is None else lines), ""]).encode(encoding))
         return path
 
     return write
 
 
 def head_lines(type_of=lambda layer, head: "even" if head % 2 == 0 else "odd", start=0):
-    return [
-        f"{layer + start},{head + start},{type_of(layer, head)}"
-        for layer, head in itertools.product(range(SHAPE[0]), range(SHAPE[1]))
-    ]
+    return [f"{layer + start},{head + start},{type_of(layer, head)}" for layer, head in np.ndindex(SHAPE)]
 
 
 def test_clusters_become_rows_by_layer_and_head():
@@ -49,8 +43,8 @@ def test_clusters_become_rows_by_layer_and_head():
     assert partition.types == ("dense", "diagonal", "dense_vertical", "vertical")
     assert partition.shape == SHAPE
     for row in partition.table.itertuples():
-        feature = FEATURES[row.layer * SHAPE[1] + row.head]
-        assert row.type == NAMES[row.layer * SHAPE[1] + row.head]
+        feature = FEATURES[row.Index]
+        assert (row.Index, row.type) == (row.layer * SHAPE[1] + row.head, NAMES[row.Index])
         assert row.near == pytest.approx(feature[0] + feature[16])
         assert row.special == pytest.approx(feature[17:].sum())
         assert row.far == pytest.approx(feature[1:16].sum())

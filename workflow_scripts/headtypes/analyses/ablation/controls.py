@@ -36,8 +36,8 @@ class DropsOfDraws(NamedTuple):
 def drops_of_draws(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, DropsOfDraws]:
     """Return {score, such as f1: its drops under a condition and under draws of random heads}.
 
-    controls: a table with the scores of each draw and question (`evaluation.evaluate_controls`).
-    scores, baseline: scores of each question under the condition and the baseline, of at least the controls' questions.
+    controls: a table with the scores of each draw of random heads and question. scores, baseline: tables with the
+    scores of each question under the condition and the baseline, of at least the questions of `controls`.
     """
     controls = controls.sort_values(["draw", "id"])
     asked, overlap = controls["id"].unique(), float(controls.groupby("draw")["overlap"].first().mean())
@@ -53,13 +53,14 @@ def drops_of_draws(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Da
 
 
 def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:
-    """Return the numbers of `drops_of_draws`, from the same tables, for the row of a condition in a table.
+    """Return a condition's drops from the baseline, and those of its controls, for a row of a table.
 
-    The keys are (drops are in points or nats per token, positive if worse):
-      control_draws, control_questions: numbers of draws and questions.
-      control_overlap: the share of the condition's heads that a draw changes in the same way, mean over draws.
-      control_drop_{metric}: for each metric the controls' mean drop over draws; with the ending _low or _high, the drop
-          of the lowest or highest draw. own_drop_{metric}: for each metric the condition's drop.
+    Controls are the same operations on as many random heads of each layer, drawn several times. controls, scores,
+    baseline: tables with the scores of each question, under the controls (for each draw), the condition and the
+    baseline. The keys are control_draws and control_questions, numbers of draws and questions; control_overlap, the
+    share of the condition's heads that a draw changes in the same way, mean over draws; and for each metric, in points
+    or nats per token and positive if worse, own_drop_{metric}, the condition's drop, and control_drop_{metric}, the
+    mean of the controls' drops over draws; with the ending _low or _high, the lowest or highest drop of a draw.
     """
     drops = drops_of_draws(controls, scores, baseline)
     found = {"control_draws": controls["draw"].nunique(), "control_questions": controls["id"].nunique()}

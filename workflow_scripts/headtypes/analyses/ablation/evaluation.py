@@ -33,10 +33,9 @@ from headtypes.models.records import ModelRecord, read_model_record
 class Settings:
     """The settings by which a task is evaluated under any condition.
 
-    kind: kind of task, such as `question_answering`. precision: of the model, such as `float32`.
-    batch_tokens: most tokens of a batch, with padding.
-    reading: {field of `operations.Reading`: value}, what the paper leaves open; None for the default.
-    max_answer_length: tokens of the longest answer, for kinds of tasks with spans as answers.
+    kind: kind of task, such as `question_answering`. precision: of the model, such as `float32`. batch_tokens: most
+    tokens of a batch, with padding. reading: {field of `operations.Reading`: value}, what the paper leaves open; None
+    for the default. max_answer_length: tokens of the longest answer, for kinds of tasks with spans as answers.
     max_seq_length: tokens of a full window, if padding counts (`Reading.uniform_over_padding`).
     """
 
@@ -51,9 +50,8 @@ class Settings:
 class Asked(NamedTuple):
     """A task's rows (questions, pairs or documents), their windows, and the model that answers.
 
-    windows: the rows as cut for this model. partition: the types of the model's heads. record: the fetched model, with
-        a model head for the task. head_outputs: mean outputs of heads, [layer, head, channel], for the operation
-        `mean`.
+    windows: the rows as cut for this model. partition: the types of the model's heads. record: the fetched model.
+    head_outputs: mean outputs of heads, [layer, head, channel], for the operation `mean`.
     """
 
     rows: list
@@ -186,10 +184,7 @@ def read_head_outputs(path: StrPath | None) -> np.ndarray | None:
 
 
 class MeanHeadOutputs(Reducer):
-    """A reducer, run with a model, whose result is each head's output averaged over all tokens, special ones included.
-
-    The result is [layer, head, channel] float32. Padding does not count.
-    """
+    """A reducer whose result is each head's output, mean over real tokens: [layer, head, channel] float32."""
 
     reads_attention = False
     fault = "the output of head {} is not finite"

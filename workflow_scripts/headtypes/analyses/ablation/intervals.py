@@ -33,16 +33,14 @@ def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
 
 
 class Scored:
-    """One score of a model under several conditions, as a mean for each unit: each article, or each question."""
+    """One score of a model under several conditions, as a mean for each unit: each article, or each question.
+
+    scores: {condition: a table with a row of scores for each question}. metric: the name of the score. by_article:
+    whether articles are the units, if they are known: questions about one article are not independent, so intervals
+    over questions cannot be trusted there. Raises `InputError` if a score is NaN or infinite.
+    """
 
     def __init__(self, scores: Mapping[str, pd.DataFrame], metric: str, *, by_article: bool = True) -> None:
-        """Take one score of each question under each condition.
-
-        scores: {condition: a table with a row of scores for each question}. metric: the name of the score.
-        by_article: whether articles are the units, if they are known. Questions about one article are not independent,
-            so that intervals over questions cannot be trusted there.
-        Raises `InputError` if a score is NaN or infinite.
-        """
         first = next(iter(scores.values()))
         by_article &= "article" in first
         self.over = "articles" if by_article else counted_by(metrics_in(first))
@@ -61,9 +59,10 @@ class Scored:
         """Return the sum of the conditions' mean scores, each times its weight, with an interval over units.
 
         weights: {condition: weight}. baseline: the baseline's name, or None.
-        The interval counts only units in which what is summed differs. A sum with the baseline is therefore divided
-        into drops from the baseline, and the baseline's score times the sum of all weights. If all drops differ, but
-        hardly any scores under one condition, since nearly all answers are lost, the sum has a part for each condition.
+        For the interval, only units count whose sum differs from the most frequent sum. A sum with the baseline is
+        therefore divided into drops from the baseline, and the baseline's score times the sum of all weights. If all
+        drops differ, but hardly any scores under one condition, since nearly all answers are lost, the sum has a part
+        for each condition.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())
@@ -114,11 +113,10 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
 def differences(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return by how much each condition's score is below each other condition's score, paired by question.
 
-    scores: {condition: a table with a row of scores for each question}.
-    The result has one row for each metric and ordered pair of conditions, with the columns metric, condition, other,
-    difference (the mean score of `other` less that of `condition`; the reverse if lower values are better), low, high
-    (its 95 % interval, over articles if they are known) and over (the plural name of the interval's units, such as
-    `articles`).
+    scores: {condition: a table with a row of scores for each question}. The result has a row for each metric and
+    ordered pair of conditions, with the columns metric, condition, other, difference (the mean score of `other` less
+    that of `condition`; the reverse if lower values are better), low, high (its 95 % interval, over articles if they
+    are known) and over (the plural name of the interval's units, such as `articles`).
     """
     rows = []
     for metric in metrics_in(next(iter(scores.values()))):

@@ -161,7 +161,6 @@ def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
 
 
 def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
-    """Return (low, high), [head] each: ends of the costs' intervals over questions or, if known, articles."""
     lost = company.lost(LOSS)
     unit_costs, sizes = (fit.operator @ (lost - lost.mean(0))).T, company.sizes
     if any(company.articles):
@@ -292,8 +291,8 @@ def families_of(
 ) -> dict[str, dict[str, np.ndarray]]:
     """Return {family: {label: [layer, head]}} for `compare_labels`: types of each partition, and all numbers of heads.
 
-    A type's array says which heads have the type. columns: {name: a number for each head, layer by layer}. The family
-    "numbers of heads" has these columns and the first partition's shares of attention near, special and far.
+    columns: {name: a number for each head, layer by layer}. A type's array says which heads have the type. The family
+    of numbers has these columns and the first partition's shares of attention near, special and far.
     """
     types = {
         f"types of {name}": {type_name: partition.type_of == type_name for type_name in partition.types}

@@ -50,7 +50,6 @@ _read_costs = table_reader(
 
 
 def read_costs(path: StrPath) -> pd.DataFrame:
-    """Return the table of `costs.head_costs` from its file: a row for each head, by layer and head."""
     return _read_costs(path).sort_values(["layer", "head"], ignore_index=True)
 
 

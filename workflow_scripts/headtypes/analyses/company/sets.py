@@ -149,15 +149,12 @@ def _values(scores: pd.DataFrame, metrics: list[str]) -> np.ndarray:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    """Run the rule `evaluate_company` as a job of Snakemake, and go on where an earlier job stopped.
-
-    Scores are kept outside of the results, in a file that no rule declares, so that Snakemake does not delete the file.
-    """
     rows, windows = read_rows(inputs.questions, spec["kind"]), read_windows(inputs.windows)
     outputs_of_heads = inputs.company_outputs or None
     files = filter(None, [inputs.questions, inputs.windows, inputs.model, outputs_of_heads])
     settings = {name: value for name, value in spec.items() if name != "sets"}
     made = canonical_json([settings, provenance["code"], *map(sha256_path, files)])
+    # Outside of the results, in a file that no rule declares, so that Snakemake does not delete it.
     kept = kept_for(outputs.company)
     try:
         earlier = read_arrays(kept, Company) if kept.exists() else None

@@ -135,7 +135,6 @@ def has_first_token(path: StrPath) -> bool:
 
 
 def read_lengths(path: StrPath) -> np.ndarray:
-    """Return the number of tokens of each sample in a file of features: [sample] int."""
     with opened_arrays(path, Features) as file:
         return file["length"][:]
 

@@ -81,6 +81,8 @@ class Buckets:
     ordinary: [sample, 1, 1, key] 1 where the key is not a special token. special: [sample, key, 4] its kind, one-hot.
     column:   [length + key - query, 65] column of an ordinary key, one-hot: one of 64 distance bins, or self.
     first:    [sample, query, column] column of the first token, one-hot (`features.first_columns`), or None.
+    special_tokens: positions of the special tokens, [sample, token] int64, and their kinds, one-hot [sample, token, 4].
+        Samples with fewer are filled up with the position behind the last token, and zeros for its kind.
     """
 
     def __init__(self, group: Group, kinds: list[np.ndarray], column: Tensor, first: bool):
@@ -95,10 +97,6 @@ class Buckets:
 
     @cached_property
     def special_tokens(self) -> tuple[Tensor, Tensor]:
-        """The positions of the special tokens, [sample, token] int64, and their kinds, one-hot [sample, token, 4].
-
-        Samples with fewer special tokens are filled up with the position behind the last token, and zeros for its kind.
-        """
         places = padded(self._special_tokens, self._tokens.shape[1], self._tokens.device)
         return places, _one_hot_kinds(pad(self._tokens, (0, 1)).gather(1, places))
 
@@ -161,8 +159,8 @@ class _InSlices:
 class _AtOnce:
     """Sums of attention over query rows, by key - query and by special token, from the weights without a copy.
 
-    All keys are summed by distance, in one reading of the weights, which have zeros behind each row. Then the part of
-    the special tokens, which are few, is subtracted.
+    All keys are summed by distance in one reading of the weights; then the part of the few special tokens is
+    subtracted.
     """
 
     def __init__(self, zeros: Tensor, block: Block, buckets: Buckets):

@@ -144,7 +144,7 @@ class Clustering:
     naming: Naming
 
     def named_again(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
-        """Return the same clusters with names judged again: a name that halves of the samples undo is doubtful, too.
+        """Return the same clusters; a name that halves of the samples leave uncertain is now doubtful, too.
 
         halves: for each half {"near", "special", "far": the share of attention of each cluster}.
         """
@@ -264,7 +264,7 @@ def _means(points: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
 
 
 def cluster_groups(features: np.ndarray, labels: np.ndarray, k: int) -> Groups:
-    """Return the shares of attention near, special and far of k centroids, [k] each.
+    """Return the shares of attention near, special and far of the centroids of k clusters, [k] each.
 
     features: [head, column] distance features, unscaled. labels: [head] int, 0..k-1, the cluster of each head.
     """
@@ -402,9 +402,8 @@ def measure_stability(
     in `labels`}. Models of `heads` are fitted on half of the heads, models of `samples` on the head features of half of
     the samples; both predict all heads from the features of all samples. Models of `pairs` are fitted on half of the
     pairs and predict all pairs; `pairs` is None if not asked for, and for methods other than k-means and Gaussian
-    mixtures. Halves are rounded down. Clusters are matched to those of the full fit, which for pairs is a fit to all
-    pairs. Guan et al. 2020, section 4, report `all_agree` as a "proportion of input samples", without saying whether
-    heads, samples or pairs of both are meant; hence all three.
+    mixtures. Clusters are matched to those of the full fit, which for pairs is a fit to all pairs. Guan et al. 2020,
+    section 4, report `all_agree` as a "proportion of input samples", without saying of what; hence all three.
     Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.
     """
     settings |= {"method": method, "k": k}
@@ -452,7 +451,7 @@ def _refitted(
 ) -> np.ndarray:
     """Return each point's cluster, [model, point] int, by a model fitted to each of `trains`; numbered as in `labels`.
 
-    kind: part of the seeds of the fits. settings: method, scale and restarts, as in `cluster_heads`.
+    kind: what is halved, such as `heads`, for the seeds of the fits. settings: method, scale and restarts.
     """
     clusters = []
     for model, train in enumerate(trains):

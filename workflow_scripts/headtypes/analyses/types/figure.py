@@ -51,7 +51,7 @@ _RING = {"marker": "o", "ms": 7, "mfc": "none", "mec": "0.25", "mew": 0.8, "ls":
 
 @styled
 def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partition) -> Figure:
-    """Draw criteria by number of clusters, all heads along a line, and a tile for each head; return the figure.
+    """Draw silhouette and stability by number of clusters, heads along a line, and tiles of heads; return the figure.
 
     stability: the content of a partition's JSON file of stability. numbers: the table of `clustering.compare_numbers`.
     A ring marks the number of clusters that a criterion (silhouette, stability) chooses, a dotted line the number of
