@@ -9,8 +9,10 @@ as all the rest.
 
 import os
 import runpy
+import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,10 +20,11 @@ from typing import Any
 from snakemake.api import SnakemakeApi
 from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings
 
+from headtypes.planning.code import NOT_COUNTED, covered_files, loaded_modules
+from headtypes.planning.plan import STAGES
 from headtypes.planning.provenance import recorded
 from tests.support.places import ROOT, SCRIPTS
 from tests.support.planning import workflow_of
-from tests.workflow.loaded import forget_ours, uncovered
 
 FIGURES = {"plot_gradients", "plot_sentences", "write_summary"}
 # What jobs load, so that a fork has little left to load.
@@ -102,6 +105,31 @@ def work(job: Any) -> None:
         rule=job.rule.name,
     )
     runpy.run_path(str(SCRIPTS / "call.py"), {"snakemake": snakemake}, "__main__")
+
+
+def forget_ours() -> None:
+    """Have the next job in this process load its modules itself."""
+    for name in [name for name in sys.modules if f"{name}.".startswith("headtypes.")]:
+        del sys.modules[name]
+
+
+def uncovered(record: dict) -> set[str]:
+    """The modules of ours that a job has loaded although an edit of them would not run it again, by its record.
+
+    Without those that every job loads to get its paths.
+    """
+    covered = covered_files(loaded_modules(STAGES[record["rule"]].calls, record["spec"]))
+    files = {name: SCRIPTS / f"{name.replace('.', '/')}.py" for name in {*record["modules"]} - _of_any_job()}
+    # Folders have no code of their own.
+    return {name for name, file in files.items() if file.is_file() and file not in covered}
+
+
+@cache
+def _of_any_job() -> set[str]:
+    program = f"import sys, call, {', '.join(sorted(NOT_COUNTED))}; print(*sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
+    run = subprocess.run([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, check=True)
+    return set(run.stdout.decode().split())
 
 
 if __name__ == "__main__":

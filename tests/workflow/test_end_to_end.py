@@ -20,7 +20,7 @@ from tests.support.compared import differences
 from tests.support.demo import demo_task
 from tests.support.records import read_squad
 from tests.workflow.conftest import ROOT
-from tests.workflow.loaded import uncovered
+from tests.workflow.replay import uncovered
 
 # One of each kind of operation, and the baseline; planning all 19 is tested by a dry run.
 CONDITIONS = ["baseline", "zero-dense", "uniform-vertical", "drop_intra-diagonal", "drop_inter-all-but-diagonal"]

@@ -122,9 +122,3 @@ def test_a_file_of_the_users_counts_by_its_syntax_tree_alone(tmp_path):
         file.write_text(f"from headtypes import HeadAnalysis\n{text}\n")
         hashes.append(code_hash(loaded_modules("analyses.own.measure:run", {"kind": "text", "file": str(file)})))
     assert hashes[0] == hashes[1] != hashes[2]
-
-
-def test_the_kind_of_a_task_and_the_function_of_a_rule_are_loaded_by_their_names():
-    assert loaded_modules("data.encoding:run_inputs", {"seed": 1}) == ("headtypes.data.encoding",)
-    loaded = loaded_modules("data.fetching:run", {"kind": "treebank"})
-    assert loaded == ("headtypes.data.fetching", "headtypes.data.kinds.treebank")

@@ -200,41 +200,35 @@ def test_the_schema_for_editors_is_the_one_that_is_checked():
     assert kept.read_text(encoding="utf-8") == json_schema()
 
 
-@pytest.mark.parametrize("registry", ["models", "tasks", "partitions", "conditions"])
-def test_no_entry_has_the_name_of_the_folder_of_results(full, registry):
-    """Under a prefix, the last folder of this name is the one that results are in."""
-    for name in ("results", "Results"):
-        config = edited(full, f"{registry}/{name}", next(iter(full[registry].values())))
-        assert refused(config) == f"config: {registry}.{name}: the folder of results has this name; rename the entry."
+# Entries whose results would overwrite those of others, or lie in another folder: registry, name, and what is said.
+# Under a prefix, the last folder called `results` is that of all results; some file systems do not tell case apart; and
+# `results/company/MODEL/pairs.labels.csv` are the labels of `pairs`, which would be the costs of `pairs.labels`.
+NAMES = [
+    *(
+        (registry, name, "the folder of results has this name; rename the entry.")
+        for registry in ("models", "tasks", "partitions", "conditions")
+        for name in ("results", "Results")
+    ),
+    ("models", "BASE", "it differs from base in upper and lower case alone, which some file systems do not tell apart"),
+    ("tasks", "squaD", "it differs from squad in upper and lower case alone"),
+    ("partitions", "Mine", "it differs from mine in upper and lower case alone"),
+    ("conditions", "Baseline", "it differs from baseline in upper and lower case alone"),
+    ("readings", "Segments", "it differs from segments in upper and lower case alone"),
+    ("analyses", "Reach", "it differs from reach in upper and lower case alone"),
+    ("tasks", "squad.labels", "results of squad have this name in their files; rename one of the two."),
+    ("tasks", "squad.best", "results of squad have this name in their files; rename one of the two."),
+    ("partitions", "SQUAD-KMEANS-K4", "a clustering has this name; rename the partition."),
+    *(
+        ("analyses", name, f"results of ours have the name {name.lower()}; choose another one.")
+        for name in ("surface", "Relations", "ablation", "provenance", "guan2020")
+    ),
+]
 
 
-@pytest.mark.parametrize("registry", ["models", "tasks", "partitions", "conditions", "readings", "analyses"])
-def test_names_that_differ_in_case_alone_are_refused(full, registry):
-    """Where a file system does not tell them apart, results of one would overwrite those of the other."""
-    entry = next(iter(full[registry].values()))
-    config = edited(edited(full, f"{registry}/Other", entry), f"{registry}/oTher", entry)
-    assert refused(config).startswith(f"config: {registry}.oTher: it differs from Other in upper and")
-
-
-@pytest.mark.parametrize("ending", ["labels", "best"])
-def test_no_task_has_a_name_by_which_results_of_another_are_called(full, ending):
-    """As `results/company/MODEL/qa.labels.csv`, the labels of `qa`, which would be the costs of `qa.labels`."""
-    name, entry = next(iter(full["tasks"].items()))
-    said = f"config: tasks.{name}.{ending}: results of {name} have this name in their files; rename one of the two."
-    assert refused(edited(full, f"tasks/{name}.{ending}", entry)) == said
-
-
-def test_a_partition_has_the_name_of_no_clustering_in_any_case(full):
-    entry = next(iter(full["partitions"].values()))
-    name = f"{entry['task']}-kmeans-k4".upper()
-    assert refused(edited(full, f"partitions/{name}", entry)).startswith(f"config: partitions.{name}: a clustering has")
-
-
-@pytest.mark.parametrize("name", ["surface", "Relations", "ablation", "provenance", "guan2020"])
-def test_an_analysis_of_the_users_has_the_name_of_nothing_of_ours(full, name):
-    config = edited(full, f"analyses/{name}", full["analyses"]["reach"])
-    told = f"config: analyses.{name}: results of ours have the name {name.lower()}; choose another one."
-    assert refused(config) == told
+@pytest.mark.parametrize(("registry", "name", "said"), NAMES)
+def test_no_two_entries_have_names_that_give_results_one_path(full, registry, name, said):
+    config = edited(full, f"{registry}/{name}", next(iter(full[registry].values())))
+    assert refused(config).startswith(f"config: {registry}.{name}: {said}")
 
 
 def test_an_analysis_of_the_users_can_be_among_those_that_are_tested(full):

@@ -119,7 +119,6 @@ def not_utf8(content: bytes, path: StrPath, line: int) -> InputError:
 
 
 def separator_of(header: str) -> str:
-    """Return the most frequent of comma, semicolon and tab in the first line of a table; the comma if none occurs."""
     return max(",;\t", key=header.count)
 
 
@@ -134,7 +133,6 @@ def check_header(names: Iterable[str], where: Any) -> None:
 
 
 def canonical_json(data: Any) -> str:
-    """Return data as JSON with sorted keys and no spaces, so that equal data give equal text."""
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 

@@ -126,12 +126,9 @@ def _fill(group: h5py.Group, result: Any) -> None:
             group.create_dataset(stored.name, data=values, track_times=False, **options)
 
 
+# Dimensions of one name have one size in all arrays.
 @jaxtyped(typechecker=None)
 def _take(group: h5py.Group, kind: type[T]) -> T:
-    """Return the dataclass of class `kind` in a group of an HDF5 file.
-
-    Raises `ValueError` if an array has another type, or if dimensions of the same name differ in size between arrays.
-    """
     read = {}
     for name, form, stored in _declared(kind):
         if stored.name in group.attrs:

@@ -97,7 +97,6 @@ def layer_ticks(layers: int) -> list[int]:
 
 
 def clipped(text: str, letters: int) -> str:
-    """Return a text cut to at most `letters` characters; the last character of a cut text is an ellipsis."""
     return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 

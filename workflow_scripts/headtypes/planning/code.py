@@ -101,7 +101,6 @@ def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
 
 @cache
 def package_version(name: str) -> str:
-    """Return the installed version of a package without a build tag such as +cpu; name: a key of `NUMERIC_PACKAGES`."""
     # torch's build (+cpu, +cu130) is the machine's, not the lock's.
     return version_of(NUMERIC_PACKAGES[name]).partition("+")[0]
 

@@ -865,7 +865,6 @@ def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
 
 
 def _named(raw: Mapping[str, Any], patterns: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Return {section: contents} of the sections that list models, with each of `patterns` replaced by its models."""
     sections = {}
     for section in _NAMING:
         part = raw.get(section)
