@@ -18,7 +18,7 @@ from headtypes.analyses.distances.features import Features
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv
 from headtypes.data.fetching import fetch_task
-from headtypes.data.kinds.sentence_pair import label_numbers, labels_of
+from headtypes.data.kinds.sentence_pair import label_numbers
 from tests.docs.pages import blocks, parts_of
 from tests.support.commands import job_counts, run
 from tests.support.demo import demo_task
@@ -200,7 +200,7 @@ def test_labels_of_other_names_are_those_of_the_model(place):
     columns = {**recipe["columns"], "labels": recipe["labels"]}
     rows, _ = fetch_task("pairs", "sentence_pair", {"file": place.variables["PAIRS"]}, columns)
     record = recorded(*classifier(tiny_bert, labels=3), place.folder / "inputs/again")
-    assert label_numbers(rows, labels_of(record), "models.judge").tolist() == [1, 0, 2, 1]
+    assert label_numbers(rows, record).tolist() == [1, 0, 2, 1]
 
 
 def test_figures_are_asked_for_with_the_configuration_of_a_run(place):

@@ -1,5 +1,6 @@
 """Sentence pairs: encoded as for the features, with sentences and labels, classified as a plain loop does, scored."""
 
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
@@ -60,7 +61,8 @@ def test_labels_have_the_names_that_the_models_have_for_them():
         table, "x", "tasks.x.columns", {**columns, "labels": {"yes": 1, "0": "no"}}
     )
     assert [pair.label for pair in pairs] == [1, "no", "so"]
-    assert label_numbers(pairs[:1], ["LABEL_0", "LABEL_1"], "models.m").tolist() == [1]
+    with knowing(["LABEL_0", "LABEL_1"]) as record:
+        assert label_numbers(pairs[:1], record).tolist() == [1]
     plain = KINDS["sentence_pair"].rows_of_file(table, "x", "tasks.x.columns", columns)
     assert [pair.label for pair in plain] == ["yes", 0, "so"]
 
@@ -125,6 +127,14 @@ def labelled(*labels):
     return [Pair(f"p{number}", "", "", label) for number, label in enumerate(labels)]
 
 
+@contextmanager
+def knowing(names):
+    """The record of a model that has these labels."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentence_pair, "labels_of", lambda record: names)
+        yield described("m")
+
+
 @pytest.mark.parametrize(
     ("names", "labels", "expected"),
     [
@@ -136,7 +146,8 @@ def labelled(*labels):
     ],
 )
 def test_labels_are_found_among_the_models(names, labels, expected):
-    assert label_numbers(labelled(*labels), names, "models.m").tolist() == expected
+    with knowing(names) as record:
+        assert label_numbers(labelled(*labels), record).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -185,8 +196,8 @@ def test_a_model_that_predicts_a_number_is_not_evaluated(tmp_path):
     ],
 )
 def test_a_label_that_the_model_lacks_is_told_in_one_sentence(names, labels, message):
-    with pytest.raises(InputError, match=message) as caught:
-        label_numbers(labelled(*labels), names, "models.m")
+    with pytest.raises(InputError, match=message) as caught, knowing(names) as record:
+        label_numbers(labelled(*labels), record)
     assert len(str(caught.value).splitlines()) == 1
 
 
@@ -201,9 +212,8 @@ def scored(label, predicted, names):
     """The scores of pairs with some labels, by a model that predicts others; both are indices of names."""
     pairs = labelled(*[names[index] for index in label])
     windows = SimpleNamespace(question_ids=[pair.id for pair in pairs])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sentence_pair, "labels_of", lambda record: names)
-        return SentencePair().score_answers(pairs, windows, described("m"), {"label": np.array(predicted)})[1]
+    with knowing(names) as record:
+        return SentencePair().score_answers(pairs, windows, record, {"label": np.array(predicted)})[1]
 
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=40))

@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from headtypes.core.errors import InputError
@@ -62,9 +62,9 @@ class AnnotatedDocument(StrictRecord):
 
 
 class Coreference(Kind):
-    """The kind of task whose rows are documents with coreferent mentions.
+    """The kind of task whose rows are documents with mentions, of which heads guess which corefer.
 
-    Heads guess which mentions corefer, and the guesses are scored (Clark et al. 2019, section 4.3).
+    Clark et al. 2019, section 4.3.
     """
 
     name = "coreference"
@@ -83,7 +83,7 @@ class Coreference(Kind):
         return Rows(with_mentions, {"documents without mentions": len(read) - len(with_mentions)})
 
 
-def _read(file: str) -> Iterator[AnnotatedDocument | None]:
+def _read(file: str) -> list[AnnotatedDocument | None]:
     suffix = Path(file).suffix.lower()
     if suffix == ".conllu":
         return read_conllu(file)
@@ -94,78 +94,68 @@ def _read(file: str) -> Iterator[AnnotatedDocument | None]:
     raise InputError(f"{file}: coreference is read from .conllu (CoNLL-U) or .conll (CoNLL-2012); found {ending}.")
 
 
+# Brackets with ids of entities, such as `(1(2)` or `3)4)`, at the words of a sentence: the number of the word's line, its
+# index in the sentence twice, and the brackets. Of an empty node, the indices are those of the next and the previous word.
+_Marks = list[tuple[int, int, int, str]]
 _MARK = re.compile(r"(\()?([^()]+)(\))?")
 # In CoNLL-U, an entity's id, which of several spans this is, and further fields; in CoNLL-2012, the id alone.
 _ENTITY = re.compile(r"([^\[\]-]+)(\[[0-9]+/[0-9]+\])?(-.*)?")
 _ID_ALONE = re.compile("(.+)()")
 
 
-class _DocumentBuilder:
-    """A document to which sentences and mentions are added while its file is read.
+def _document(
+    id_: str, sentences: list[tuple[AnnotatedSentence, _Marks]], path: str, entity: re.Pattern
+) -> AnnotatedDocument | None:
+    """Return a document, with the mentions of entities that have two or more; None if no mention is marked.
 
-    path, line: file, and number of the line, from 1, at which the document begins, for messages.
     entity: pattern of the text that names an entity. The pattern's first two groups are the entity's id and, for a
-        mention of several spans, which of the spans this is, such as `[1/2]`.
+        mention of several spans, which of the spans this is, such as `[1/2]`. path: the file, for messages.
     """
+    mentions, left_out, words = set(), 0, 0
+    for sentence, marks in sentences:
+        found, others = _mentions(marks, words, path, entity)
+        mentions, left_out, words = mentions | found, left_out + others, words + len(sentence.words)
+    if not any(marks for _, marks in sentences):
+        return None
+    often = Counter(mention.entity for mention in mentions)
+    coreferent = [mention for mention in mentions if often[mention.entity] > 1]
+    coreferent.sort(key=lambda mention: (mention.start, -mention.end, mention.entity))
+    return AnnotatedDocument(id_, tuple(sentence for sentence, _ in sentences), tuple(coreferent), left_out)
 
-    def __init__(self, id_: str, path: str, line: int, entity: re.Pattern):
-        self.id, self._entity = id_, entity
-        self._path, self._line = path, line
-        self._sentences: list[AnnotatedSentence] = []
-        self._mentions: set[Mention] = set()
-        # By entity and piece: the line and the word at which each open mention begins.
-        self._open: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-        self._words, self._left_out, self._marked = 0, 0, False
 
-    def mark(self, marks: str, line: int, start: int, end: int) -> None:
-        """Open and close mentions at a word of the sentence that is being read.
+def _mentions(marks: _Marks, words: int, path: str, entity: re.Pattern) -> tuple[set[Mention], int]:
+    """Return the mentions in a sentence that are one span of words, and the number of all others.
 
-        marks: brackets with ids of entities, such as `(1(2)` or `3)4)`; line: number of their line, for messages.
-        start, end: index of the word in its sentence; for an empty node, indices of the next and of the previous word.
-        """
-        brackets = list(_MARK.finditer(marks))
-        if "".join(match[0] for match in brackets) != marks or not all(match[1] or match[3] for match in brackets):
-            raise malformed(self._path, line, f"the brackets of {marks!r} cannot be read")
+    words: number of the document's words before the sentence; entity, path: as for `_document`.
+    """
+    mentions, left_out = set(), 0
+    # By entity and piece: the line and the word at which each open mention begins.
+    opened: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for line, start, end, text in marks:
+        brackets = list(_MARK.finditer(text))
+        if "".join(match[0] for match in brackets) != text or not all(match[1] or match[3] for match in brackets):
+            raise malformed(path, line, f"the brackets of {text!r} cannot be read")
         for match in brackets:
-            entity = self._entity.fullmatch(match[2])
-            if entity is None:
-                raise malformed(self._path, line, f"{match[2]!r} does not begin with the id of an entity")
-            key = entity[1], entity[2] or ""
+            named = entity.fullmatch(match[2])
+            if named is None:
+                raise malformed(path, line, f"{match[2]!r} does not begin with the id of an entity")
+            name, part = named[1], named[2] or ""
             if match[1]:
-                self._open[key].append((line, self._words + start))
+                opened[name, part].append((line, words + start))
             if match[3]:
-                self._close(key, line, self._words + end)
-        self._marked = True
-
-    def _close(self, key: tuple[str, str], line: int, end: int) -> None:
-        name, part = key
-        if not self._open[key]:
-            problem = f"a mention of the entity {name}{part} is closed that is not open in this sentence"
-            raise malformed(self._path, line, problem)
-        _, start = self._open[key].pop()
-        if not part and start <= end:
-            self._mentions.add(Mention(start, end, name))
-        elif not part or part.startswith("[1/"):
-            self._left_out += 1
-
-    def end_sentence(self, sentence: AnnotatedSentence) -> None:
-        for (name, part), openings in self._open.items():
-            if openings:
-                problem = f"the mention of the entity {name}{part} that opens here is not closed in its sentence"
-                raise malformed(self._path, openings[-1][0], problem)
-        self._sentences.append(sentence)
-        self._words += len(sentence.words)
-
-    def finish(self) -> AnnotatedDocument | None:
-        """Return the document, with the mentions of entities that have two or more; None if no mention is marked."""
-        if not self._sentences:
-            raise malformed(self._path, self._line, f"the document {self.id} that begins here has no words")
-        if not self._marked:
-            return None
-        often = Counter(mention.entity for mention in self._mentions)
-        coreferent = [mention for mention in self._mentions if often[mention.entity] > 1]
-        coreferent.sort(key=lambda mention: (mention.start, -mention.end, mention.entity))
-        return AnnotatedDocument(self.id, tuple(self._sentences), tuple(coreferent), self._left_out)
+                if not opened[name, part]:
+                    problem = f"a mention of the entity {name}{part} is closed that is not open in this sentence"
+                    raise malformed(path, line, problem)
+                _, begin = opened[name, part].pop()
+                if not part and begin <= words + end:
+                    mentions.add(Mention(begin, words + end, name))
+                elif not part or part.startswith("[1/"):
+                    left_out += 1
+    for (name, part), openings in opened.items():
+        if openings:
+            problem = f"the mention of the entity {name}{part} that opens here is not closed in its sentence"
+            raise malformed(path, openings[-1][0], problem)
+    return mentions, left_out
 
 
 # CoNLL-U: the key `Entity` of MISC, as in the corpora of CorefUD.
@@ -174,30 +164,22 @@ class _DocumentBuilder:
 _NUMBERED = re.compile(r"[A-Za-z]?[0-9]+(\[[0-9/]+\])?-[^0-9].*")
 
 
-def read_conllu(path: str) -> Iterator[AnnotatedDocument | None]:
-    """Yield the documents of a CoNLL-U file, each of which begins at `# newdoc`; None for a document without mentions.
+def read_conllu(path: str) -> list[AnnotatedDocument | None]:
+    """Return the documents of a CoNLL-U file, each of which begins at `# newdoc`; None for a document without mentions.
 
     A file without `# newdoc` is one document. A document without an id has the name of the file and, from the second
     document on, its number.
     """
-    builder, number, declared = None, 0, 0
+    documents: list[tuple[str, list]] = []
+    declared = 0
     for block in conllu.read_blocks(path):
         begins = block.comments.get("newdoc id", block.comments.get("newdoc"))
-        if builder is None or begins:
-            if builder is not None:
-                yield builder.finish()
-            number += 1
-            line, name = begins or (block.words[0].number, "")
-            of_file = Path(path).stem if number == 1 else f"{Path(path).stem}-{number}"
-            builder = _DocumentBuilder(name or of_file, path, line, _ENTITY)
+        if begins or not documents:
+            of_file = f"{Path(path).stem}-{len(documents) + 1}" if documents else Path(path).stem
+            documents.append(((begins and begins[1]) or of_file, []))
         declared = _number_of_fields(block, path) or declared
-        nodes = [(line, index, index) for index, line in enumerate(block.words)]
-        nodes += [(line, before, before - 1) for before, line in block.empty]
-        for line, start, end in sorted(nodes):
-            _mark(builder, line, start, end, declared, path)
-        builder.end_sentence(_sentence(block, path))
-    if builder is not None:
-        yield builder.finish()
+        documents[-1][1].append((_sentence(block, path), _marks(block, declared, path)))
+    return [_document(name, sentences, path, _ENTITY) for name, sentences in documents]
 
 
 def _number_of_fields(block: conllu.SentenceLines, path: str) -> int:
@@ -214,17 +196,21 @@ def _pairs(column: str) -> list[tuple[str, str]]:
     return [item.partition("=")[::2] for item in column.split("|")]
 
 
-def _mark(builder: _DocumentBuilder, line: conllu.Line, start: int, end: int, declared: int, path: str) -> None:
-    for key, value in _pairs(line.columns[conllu.MISC]):
-        if key == "Entity":
-            for opens, mark, _ in _MARK.findall(value):
-                # What ends a mention is an id alone.
-                most = declared if opens and declared else 1
-                told = mark.count("-") < most or (opens and not declared and _NUMBERED.fullmatch(mark))
-                if not told:
-                    advice = "write ids without a hyphen, and no more fields than are declared (# global.Entity)"
-                    raise malformed(path, line.number, f"the id of the entity {mark!r} cannot be told; {advice}")
-            builder.mark(value, line.number, start, end)
+def _marks(block: conllu.SentenceLines, declared: int, path: str) -> _Marks:
+    nodes = [(line, index, index) for index, line in enumerate(block.words)]
+    nodes += [(line, before, before - 1) for before, line in block.empty]
+    marks = []
+    for (number, columns), start, end in sorted(nodes):
+        values = [value for key, value in _pairs(columns[conllu.MISC]) if key == "Entity"]
+        marks += [(number, start, end, value) for value in values]
+        for opens, mark, _ in chain.from_iterable(map(_MARK.findall, values)):
+            # What ends a mention is an id alone.
+            most = declared if opens and declared else 1
+            told = mark.count("-") < most or (opens and not declared and _NUMBERED.fullmatch(mark))
+            if not told:
+                advice = "write ids without a hyphen, and no more fields than are declared (# global.Entity)"
+                raise malformed(path, number, f"the id of the entity {mark!r} cannot be told; {advice}")
+    return marks
 
 
 def _sentence(block: conllu.SentenceLines, path: str) -> AnnotatedSentence:
@@ -255,58 +241,52 @@ _PARSE_BIT = re.compile(r"((?:\([^()*]+)*)\*(\)*)")
 _NONE = ("-", "_")
 
 
-def read_conll2012(path: str) -> Iterator[AnnotatedDocument | None]:
-    """Yield the documents of a CoNLL-2012 file, one for each part, with the id `NAME/PART`; None without mentions."""
-    builder, begun, number = None, 0, 0
+def read_conll2012(path: str) -> list[AnnotatedDocument | None]:
+    """Return the documents of a CoNLL-2012 file, one for each part, with the id `NAME/PART`; None without mentions."""
+    documents, begun, number = [], None, 0
     lines: list[conllu.Line] = []
     for number, text in conllu.numbered_lines(path):
         line = text.strip()
-        if builder is None and line:
+        if begun is None and line:
             match = _BEGIN.fullmatch(line)
             if match is None:
                 raise malformed(path, number, "a document begins with '#begin document (NAME); part NUMBER'")
-            builder, begun = _DocumentBuilder(f"{match[1]}/{int(match[2])}", path, number, _ID_ALONE), number
+            name, begun, sentences = f"{match[1]}/{int(match[2])}", number, []
         elif line and not line.startswith("#"):
             columns = _SEPARATOR.split(text.strip(" \t"))
             if len(columns) < _LEAST_COLUMNS:
                 raise malformed(path, number, f"{len(columns)} columns; CoNLL-2012 has {_LEAST_COLUMNS} or more")
             lines.append(conllu.Line(number, columns))
-        elif builder is not None:
+        elif begun is not None:
             if lines:
-                _end_sentence(builder, lines, path)
+                sentences.append(_sentence_of_2012(lines, path))
                 lines = []
+            if line == _END and not sentences:
+                raise malformed(path, begun, f"the document {name} that begins here has no words")
             if line == _END:
-                yield builder.finish()
-                builder = None
+                documents.append(_document(name, sentences, path, _ID_ALONE))
+                begun = None
             elif line:
                 raise malformed(path, number, f"the document of line {begun} has not ended ({_END})")
-    if builder is not None:
+    if begun is not None:
         raise malformed(path, number, f"the document of line {begun} has not ended ({_END})")
+    return documents
 
 
-def _end_sentence(builder: _DocumentBuilder, lines: list[conllu.Line], path: str) -> None:
-    for index, (number, columns) in enumerate(lines):
-        for mark in columns[-1].split("|") if columns[-1] not in _NONE else ():
-            builder.mark(mark, number, index, index)
+def _sentence_of_2012(lines: list[conllu.Line], path: str) -> tuple[AnnotatedSentence, _Marks]:
+    marks = [
+        (number, index, index, mark)
+        for index, (number, columns) in enumerate(lines)
+        for mark in (columns[-1].split("|") if columns[-1] not in _NONE else ())
+    ]
     words = tuple(columns[_WORD] for _, columns in lines)
     conllu.check_words(words, path, lines[0].number)
     xpos, speakers = (
         tuple("" if columns[column] in _NONE else columns[column] for _, columns in lines)
         for column in (_XPOS, _SPEAKER)
     )
-    nothing = ("",) * len(words)
-    builder.end_sentence(
-        AnnotatedSentence(
-            words=words,
-            heads=None,
-            relations=None,
-            upos=nothing,
-            xpos=xpos,
-            numbers=nothing,
-            parse=_parse(lines, path),
-            speakers=speakers,
-        )
-    )
+    nothing, parse = ("",) * len(words), _parse(lines, path)
+    return AnnotatedSentence(words, None, None, nothing, xpos, nothing, parse, speakers), marks
 
 
 def _parse(lines: list[conllu.Line], path: str) -> tuple[str, ...] | None:

@@ -24,10 +24,7 @@ class ChoiceQuestion(StrictRecord):
 
 
 class MultipleChoice(TableKind):
-    """The kind of task whose rows are questions with choices.
-
-    A language model answers with the choice that is likeliest after the question.
-    """
+    """The kind of task whose rows are questions with choices; a model answers with the likeliest after the question."""
 
     name = "multiple_choice"
     row = ChoiceQuestion
@@ -123,23 +120,16 @@ class MultipleChoice(TableKind):
         import pandas as pd
 
         losses = np.split(values["loss"], np.cumsum([len(row.choices) for row in rows])[:-1])
-        table = []
-        for row, loss in zip(rows, losses, strict=True):
-            predicted = int(np.argmin(loss))
-            normalised = int(np.argmin(loss / np.array([len(choice) for choice in row.choices])))
-            table.append(
-                {
-                    "id": row.id,
-                    "answer": row.answer,
-                    "predicted": predicted,
-                    "predicted_normalised": normalised,
-                    "correct": 100.0 * (predicted == row.answer),
-                    "correct_normalised": 100.0 * (normalised == row.answer),
-                    "log_likelihood": -float(loss[row.answer]),
-                }
-            )
-        answers = {row.id: row.choices[scored["predicted"]] for row, scored in zip(rows, table, strict=True)}
-        return answers, pd.DataFrame(table)
+        by_length = [loss / list(map(len, row.choices)) for row, loss in zip(rows, losses, strict=True)]
+        table = pd.DataFrame({"id": [row.id for row in rows], "answer": [row.answer for row in rows]})
+        table["predicted"], table["predicted_normalised"] = (
+            list(map(np.argmin, these)) for these in (losses, by_length)
+        )
+        for name in ("", "_normalised"):
+            table[f"correct{name}"] = 100.0 * (table[f"predicted{name}"] == table["answer"])
+        table["log_likelihood"] = [-loss[row.answer] for row, loss in zip(rows, losses, strict=True)]
+        answers = {row.id: row.choices[number] for row, number in zip(rows, table["predicted"], strict=True)}
+        return answers, table
 
 
 def _read(id_: str, question: Any, choices: Any, answer: Any) -> ChoiceQuestion:

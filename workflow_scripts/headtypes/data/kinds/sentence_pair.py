@@ -95,7 +95,7 @@ class SentencePair(TableKind):
         return windows_of_pairs(rows, range(len(rows)), encoded.encodings, texts, encoded.token_types)
 
     def answer_targets(self, rows, windows, record):
-        return _numbers_for(rows, record)[:, None]
+        return label_numbers(rows, record)[:, None]
 
     def training_targets(self, rows, windows):
         """Return {"labels": index of each pair's label among the sorted labels, [pair] int64}, and the sorted labels.
@@ -112,7 +112,7 @@ class SentencePair(TableKind):
 
     def check_answerable(self, rows, windows, record):
         super().check_answerable(rows, windows, record)
-        _numbers_for(rows, record)
+        label_numbers(rows, record)
 
     def read_answers(self, output, sentences):
         from headtypes.data.windows import check_finite
@@ -129,7 +129,7 @@ class SentencePair(TableKind):
         """
         import pandas as pd
 
-        ids, label, predicted = windows.question_ids, _numbers_for(rows, record), values["label"]
+        ids, label, predicted = windows.question_ids, label_numbers(rows, record), values["label"]
         columns = {"label": label, "predicted": predicted}
         names = labels_of(record)
         named = {column: pd.Categorical.from_codes(numbers, names) for column, numbers in columns.items()}
@@ -150,14 +150,14 @@ class SentencePair(TableKind):
         return {**means, "n_pairs": len(scores)}
 
 
-def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np.ndarray:
-    """Return the index of each pair's label in `names`, in upper or lower case, [pair] int64.
+def label_numbers(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
+    """Return the index of each pair's label among a model's labels (`labels_of`), upper or lower case, [pair] int64.
 
-    names: a model's labels in the order of its logits; where: the model, for messages.
-    Raises `InputError` if a pair has no label, or a label that is not in `names`.
+    Raises `InputError` if a pair has no label, or a label that the model does not have.
     """
     import numpy as np
 
+    names, where = labels_of(record), f"models.{record.name}"
     if list(names) == [f"LABEL_{index}" for index in range(len(names))]:
         names = list(map(str, range(len(names))))
     indices = {name.casefold(): index for index, name in enumerate(names)}
@@ -175,10 +175,6 @@ def label_numbers(pairs: Sequence[Pair], names: Sequence[str], where: str) -> np
             "that was fine-tuned for these labels."
         )
     return np.array(numbers)
-
-
-def _numbers_for(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
-    return label_numbers(pairs, labels_of(record), f"models.{record.name}")
 
 
 def labels_of(record: ModelRecord) -> list[str]:

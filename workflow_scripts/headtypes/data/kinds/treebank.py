@@ -31,10 +31,7 @@ class Sentence(StrictRecord):
 
 
 class Treebank(Kind):
-    """The kind of task whose rows are sentences with dependency trees.
-
-    Heads guess the trees, and the guesses are scored (Clark et al. 2019, section 4.2).
-    """
+    """The kind of task whose rows are sentences with dependency trees, which heads guess (Clark et al. 2019, 4.2)."""
 
     name = "treebank"
     row = Sentence
