@@ -66,39 +66,24 @@ class Windows:
         return len(self.question)
 
 
-def joined_windows(
-    rows: Sequence,
-    owners: Sequence[int],
-    input_ids: Sequence[np.ndarray],
-    token_types: Sequence[np.ndarray] | None,
-    sentences: Sequence[np.ndarray],
-    *,
-    characters: tuple[Sequence[np.ndarray], Sequence[np.ndarray]] | None = None,
-    targets: Sequence[np.ndarray] | None = None,
-) -> Windows:
-    """Return windows of a task's rows from their parts; all sequences but `rows` have one item for each window.
+def joined_windows(rows: Sequence, owners: Sequence[int], **of_tokens: Sequence[np.ndarray] | None) -> Windows:
+    """Return windows of a task's rows from one array [token] for each window and field.
 
-    owners: index of each window's row in `rows`. input_ids, token_types, sentences, targets: token id, segment,
-        sentence number (-1 for a special token) and id of the token to predict (-1 for none) of each token, [token].
-    characters: (index of each token's first character, index after its last character), as sequences of [token]; None
-        if no answer is cut from a text.
+    owners: index of each window's row in `rows`. of_tokens: {field of `Windows`, such as `sentence`: its arrays}; None
+        for a field that these windows lack. Without `char_start` and `char_end`, no answer is cut from a text.
     """
-
-    def joined(arrays: Sequence[np.ndarray], kind: type = np.int32) -> np.ndarray:
-        return np.concatenate([np.empty(0, kind), *arrays]).astype(kind)
-
-    offsets = np.cumsum([0, *map(len, input_ids)], dtype=np.int64)
-    start, end = map(joined, characters) if characters else [np.full(offsets[-1], -1, np.int32)] * 2
+    lengths = list(map(len, of_tokens["input_ids"]))
+    outside = [np.full(length, -1) for length in lengths]
+    joined = {
+        name: np.concatenate(arrays).astype(np.int8 if name == "token_type_ids" else np.int32)
+        for name, arrays in {"char_start": outside, "char_end": outside, **of_tokens}.items()
+        if arrays is not None
+    }
     return Windows(
-        input_ids=joined(input_ids),
-        token_type_ids=None if token_types is None else joined(token_types, np.int8),
-        sentence=joined(sentences),
-        char_start=start,
-        char_end=end,
-        offsets=offsets,
+        **joined,
+        offsets=np.cumsum([0, *lengths], dtype=np.int64),
         question=np.array(owners, np.int32),
         question_ids=[row.id for row in rows],
-        targets=None if targets is None else joined(targets),
     )
 
 
@@ -107,22 +92,25 @@ def windows_of_pairs(
     owners: Sequence[int],
     encodings: Sequence[Encoding],
     texts: Sequence[tuple[str, str]],
-    token_types: Sequence | None,
+    tokenizer,
 ) -> Windows:
     """Return windows of pairs of texts, such as question and context; all sequences but `rows` have an item per window.
 
     owners: index of the window's row in `rows`. encodings: the tokenizer's objects. texts: the two texts in the window.
-    token_types: segment of each token, [token]; None for a model without segments.
     """
     boundaries = {second: split_sentences(second) for _, second in texts}
-    sentences, characters = [], []
+    sentences, starts, ends = [], [], []
     for encoding, pair in zip(encodings, texts, strict=True):
         part, spans = token_spans(encoding, *pair)
-        sentence = np.where(part == 1, 1 + sentence_of(spans[:, 0], boundaries[pair[1]]), part)
-        sentences.append(sentence)
-        characters.append(np.where(part == 1, spans.T, -1))
+        sentences.append(np.where(part == 1, 1 + sentence_of(spans[:, 0], boundaries[pair[1]]), part))
+        start, end = np.where(part == 1, spans.T, -1)
+        starts.append(start)
+        ends.append(end)
+    has_types = "token_type_ids" in tokenizer.model_input_names
+    types = [encoding.type_ids for encoding in encodings] if has_types else None
     ids = [encoding.ids for encoding in encodings]
-    return joined_windows(rows, owners, ids, token_types, sentences, characters=tuple(zip(*characters, strict=True)))
+    of_tokens = {"input_ids": ids, "token_type_ids": types, "sentence": sentences}
+    return joined_windows(rows, owners, **of_tokens, char_start=starts, char_end=ends)
 
 
 def token_spans(encoding: Encoding, *texts: str) -> tuple[np.ndarray, np.ndarray]:

@@ -94,8 +94,8 @@ def _read(file: str) -> list[AnnotatedDocument | None]:
     raise InputError(f"{file}: coreference is read from .conllu (CoNLL-U) or .conll (CoNLL-2012); found {ending}.")
 
 
-# Brackets with ids of entities, such as `(1(2)` or `3)4)`, at the words of a sentence: the number of the word's line, its
-# index in the sentence twice, and the brackets. Of an empty node, the indices are those of the next and the previous word.
+# For each word of a sentence with brackets such as `(1(2)` or `3)4)`: the number of its line, its index in the sentence
+# twice, and the brackets. The indices of an empty node are those of the next and of the previous word.
 _Marks = list[tuple[int, int, int, str]]
 _MARK = re.compile(r"(\()?([^()]+)(\))?")
 # In CoNLL-U, an entity's id, which of several spans this is, and further fields; in CoNLL-2012, the id alone.

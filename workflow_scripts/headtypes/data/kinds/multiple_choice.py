@@ -99,7 +99,9 @@ class MultipleChoice(TableKind):
             sentences.append(sentence[kept])
             targets.append(wanted[kept])
         types = list(map(np.zeros_like, ids)) if "token_type_ids" in tokenizer.model_input_names else None
-        return joined_windows(rows, question_of_text, ids, types, sentences, targets=targets)
+        return joined_windows(
+            rows, question_of_text, input_ids=ids, token_type_ids=types, sentence=sentences, targets=targets
+        )
 
     def answer_targets(self, rows, windows, record):
         import numpy as np

@@ -216,9 +216,7 @@ def build_windows(
             windows.append(backend.post_process(asked, part))
             owners.append(index)
     texts = [(questions[index].question, questions[index].context) for index in owners]
-    has_types = "token_type_ids" in tokenizer.model_input_names
-    types = [window.type_ids for window in windows] if has_types else None
-    return windows_of_pairs(questions, owners, windows, texts, types)
+    return windows_of_pairs(questions, owners, windows, texts, tokenizer)
 
 
 def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndarray:

@@ -92,7 +92,7 @@ class SentencePair(TableKind):
         samples = self.draw_samples(rows, range)
         encoded = encode_samples(samples, tokenizer, self.name, record.max_length, max_seq_length)
         texts = [(row.first, row.second) for row in rows]
-        return windows_of_pairs(rows, range(len(rows)), encoded.encodings, texts, encoded.token_types)
+        return windows_of_pairs(rows, range(len(rows)), encoded.encodings, texts, tokenizer)
 
     def answer_targets(self, rows, windows, record):
         return label_numbers(rows, record)[:, None]

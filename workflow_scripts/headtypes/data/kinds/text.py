@@ -98,7 +98,8 @@ class Text(Kind):
             ids.append(tokens)
             targets.append(wanted)
         sentences = [_sentences(*both) for both in zip(samples, encoded.encodings, strict=True)]
-        return joined_windows(rows, owners, ids, encoded.token_types, sentences, targets=targets)
+        of_tokens = {"input_ids": ids, "token_type_ids": encoded.token_types, "sentence": sentences, "targets": targets}
+        return joined_windows(rows, owners, **of_tokens)
 
     def answer_targets(self, rows, windows, record):
         import numpy as np
