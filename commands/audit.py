@@ -35,10 +35,9 @@ from headtypes.planning.provenance import RESULTS, beside, folder_of_records, re
 class Finding(NamedTuple):
     """A result that is not as it should be, with its state and the reason.
 
-    path:  path of the result.
     state: missing; foreign (without a record, or of another configuration); damaged (changed since it was made); or
         stale (made with another spec or code, or from other inputs).
-    why:   the reason, in words.
+    why: the reason, in words.
     """
 
     path: str
@@ -50,11 +49,7 @@ class Audit:
     """A judge of each result in the folder `results` of the working directory, which reads every file once."""
 
     def __init__(self, plan: Plan, accepts: bool = False):
-        """Prepare the audit of results against a plan.
-
-        plan:    plan of the configuration that the results should be of.
-        accepts: whether results that only other code made are fine.
-        """
+        """Prepare to judge results by a plan; accepts: whether results are fine if their code alone has changed."""
         self.plan, self.state, self._sha256 = plan, cache(self._state), cache(sha256_path)
         self._accepts, self._wrong = accepts, wrong_weights(plan)
         self.accepted: dict[str, str] = {}
@@ -66,7 +61,6 @@ class Audit:
         return [Finding(path, *judged) for path, judged in found.items() if judged]
 
     def _state(self, path: str) -> tuple[str, str] | None:
-        """Return (state, reason) of a result, as in `Finding`; None for a result that is as it should be."""
         if not (Path(path).is_file() or Path(path).is_dir()):
             return "missing", "it is not there"
         try:
@@ -139,7 +133,7 @@ def _changes(then: Any, now: Any, path: str = "") -> Iterator[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print every result that is not as it should be; return the exit status of the command, 1 if there is any."""
+    """Print every result that is not as it should be; return 1, the exit status, if there is any, else 0."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--configfile", nargs="+", type=Path, default=[], action="extend", help="laid over config.yaml")
     parser.add_argument("--directory", type=Path, default=Path(), help="where the results are")

@@ -39,9 +39,8 @@ UNDECIDED = "results of which nobody has said whether they hold text of a corpus
 def export(plan: Plan, output: Path, authors: Iterable[str], license: str, title: str) -> dict[str, str]:
     """Write a folder with the results of the working directory, their records, and a description of the whole.
 
-    output:  the folder, which must not exist or be empty.
-    license: SPDX identifier or address of the licence.
-    title:   heading of the description.
+    output: the folder, which must not exist or be empty. authors: names as "Family, Given".
+    license: SPDX identifier or address of the licence. title: heading of the description.
     Returns {path of each result that was left out: reason}. Raises `InputError` if the folder is not empty, or a result
     is stale or damaged.
     """
@@ -83,9 +82,8 @@ def export(plan: Plan, output: Path, authors: Iterable[str], license: str, title
 def _describe(crate: ROCrate, files: list, title: str, authors: Iterable[str], license: str, records: list) -> None:
     """Add to an RO-Crate who made the results, with what software, and from which models and data.
 
-    crate:   description of the exported folder.
-    files:   entities of the crate, one for each result.
-    records: provenance records of the results.
+    crate: description of the exported folder. files: entities of the crate, one for each exported file of a result.
+    title, authors, license: as `export` takes them. records: provenance records of the results.
     """
     crate.name, crate.description = title, "Results of the workflow headtypes; README.md says what is here."
     url = license if "://" in license else f"https://spdx.org/licenses/{license}"
@@ -123,15 +121,11 @@ def _card(title: str, authors: Iterable[str], license: str, records: list, left_
 
 
 def _said(records: list[dict[str, Any]], key: str) -> list[str]:
-    """Return the values that records have of a key, each value once, the most frequent first."""
     return [str(value or "unknown") for value, _ in Counter(record[key] for record in records).most_common()]
 
 
 def _sources(records: list[dict[str, Any]]) -> dict[str, str]:
-    """Return {name of each model and data set: phrase that identifies its source}.
-
-    records: provenance records of results.
-    """
+    """Return {name of a model or data set: phrase that identifies its source} from provenance records of results."""
     found = {name: source for record in records for name, source in record["sources"].items()}
     return {name: ", ".join(f"{key} {value}" for key, value in about.items()) for name, about in sorted(found.items())}
 

@@ -47,6 +47,13 @@ def read_squad(path: Path) -> list[Question]:
     return QuestionAnswering().rows_of_file(read_json(path), str(path), "", None)
 
 
+def same_windows(found: Windows, expected: Windows) -> None:
+    for name, wanted in vars(expected).items():
+        got = getattr(found, name)
+        np.testing.assert_array_equal(got, wanted, name)
+        assert (type(got), getattr(got, "dtype", None)) == (type(wanted), getattr(wanted, "dtype", None)), name
+
+
 def types_in(windows: Windows, window: int) -> np.ndarray | None:
     """The token types of a window, if there are any."""
     return None if windows.token_type_ids is None else windows.token_type_ids[windows.tokens(window)]

@@ -1,6 +1,7 @@
 """What a user is told of something that cannot be used."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,3 +19,11 @@ def refusal(act: Callable, *arguments: Any, **named: Any) -> str:
     assert message.endswith(".") or "Did you mean" in message or message.startswith("config: ")
     assert len(message) < 1000
     return message
+
+
+def refused_by_line(read: Callable, path: Path, lines: list[str], number: int, problem: str) -> None:
+    """Check that a file of these lines is refused with its name, the number of a line and what is wrong there."""
+    path.write_text("\n".join([*lines, ""]))
+    message = refusal(read, path)
+    assert message.startswith(f"{path}, line {number}: ")
+    assert problem in message

@@ -9,7 +9,7 @@ from headtypes.data.tasks import read_rows, write_records
 from tests.support.conllu import lines_of
 from tests.support.demo import demo_file
 from tests.support.places import SHARED_DATA
-from tests.support.refusals import refusal
+from tests.support.refusals import refusal, refused_by_line
 
 EWT = SHARED_DATA / "ud_ewt"
 # A range, an empty node, a word with a space in it, an underscore that is a word, a sentence of one word.
@@ -72,12 +72,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize("name", MALFORMED)
 def test_a_malformed_file_is_refused_in_one_sentence_with_file_and_line(tmp_path, name):
-    lines, number, problem = MALFORMED[name]
-    path = tmp_path / "bank.conllu"
-    path.write_bytes("\n".join(lines).encode(errors="surrogateescape"))
-    message = refusal(read_sentences, str(path))
-    assert message.startswith(f"{path}, line {number}: ")
-    assert problem in message
+    refused_by_line(read_sentences, tmp_path / "bank.conllu", *MALFORMED[name])
 
 
 @pytest.mark.parametrize("kind", ["treebank", "coreference"])
@@ -103,12 +98,10 @@ def of_udapi(path) -> list[Sentence]:
     return read
 
 
-def test_a_treebank_is_read_as_another_program_reads_it():
-    assert read_sentences(str(demo_file("treebank"))) == of_udapi(demo_file("treebank"))
+REAL = [EWT / f"en_ewt-ud-{part}.conllu" for part in ("dev", "test")]
+_needs_data = pytest.mark.skipif(not EWT.is_dir(), reason="no real data")
 
 
-@pytest.mark.skipif(not EWT.is_dir(), reason="no real data")
-@pytest.mark.parametrize("part", ["dev", "test"])
-def test_real_sentences_are_read_as_another_program_reads_them(part):
-    path = EWT / f"en_ewt-ud-{part}.conllu"
-    assert read_sentences(str(path)) == of_udapi(path)
+@pytest.mark.parametrize("path", [demo_file("treebank"), *(pytest.param(path, marks=_needs_data) for path in REAL)])
+def test_a_treebank_is_read_as_another_program_reads_it(path):
+    assert read_sentences(path) == of_udapi(path)

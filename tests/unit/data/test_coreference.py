@@ -8,7 +8,7 @@ from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.coreference import AnnotatedDocument, Coreference, Mention
 from tests.support.conllu import lines_of
 from tests.support.places import SHARED_DATA
-from tests.support.refusals import refusal
+from tests.support.refusals import refusal, refused_by_line
 
 ONTOGUM = SHARED_DATA / "coref/ontogum"
 
@@ -134,13 +134,8 @@ MALFORMED_CONLL = {
 
 @pytest.mark.parametrize("name", [*MALFORMED_CONLLU, *MALFORMED_CONLL])
 def test_a_malformed_file_is_refused_in_one_sentence_with_file_and_line(tmp_path, name):
-    is_conllu = name in MALFORMED_CONLLU
-    lines, number, problem = MALFORMED_CONLLU[name] if is_conllu else MALFORMED_CONLL[name]
-    path = tmp_path / f"bank.{'conllu' if is_conllu else 'conll'}"
-    path.write_bytes("\n".join([*lines, ""]).encode(errors="surrogateescape"))
-    message = refusal(read, path)
-    assert message.startswith(f"{path}, line {number}: ")
-    assert problem in message
+    form = "conllu" if name in MALFORMED_CONLLU else "conll"
+    refused_by_line(read, tmp_path / f"bank.{form}", *(MALFORMED_CONLLU | MALFORMED_CONLL)[name])
 
 
 def test_a_part_without_mentions_is_left_out_and_counted(tmp_path, capsys):

@@ -45,41 +45,38 @@ def written(tmp_path, data):
     return path
 
 
-def test_questions_carry_article_context_and_all_answers(tmp_path):
-    assert read_squad(written(tmp_path, SQUAD)) == [
+ROWS = [
+    {"id": name, "title": "Cafés", "context": OF_CAFES, "question": question}
+    | {"answers": {"text": texts, "answer_start": starts}}
+    for name, question, texts, starts in ASKED
+]
+
+
+def fetched(file) -> list[Question]:
+    return fetch_task("t", "question_answering", {"file": str(file)}, None)[0]
+
+
+def test_questions_carry_article_context_and_all_answers_in_every_form(tmp_path):
+    questions = [
         Question("a1", "Cafés", "When did it open?", OF_CAFES, ("1843", "in 1843"), (19, 16)),
         Question("a2", "Cafés", "Where is it?", OF_CAFES, ("Narrow Street",), (38,)),
     ]
-
-
-def test_rows_of_a_dataset_give_the_same_questions(tmp_path):
-    rows = [
-        {"id": name, "title": "Cafés", "context": OF_CAFES, "question": question}
-        | {"answers": {"text": texts, "answer_start": starts}}
-        for name, question, texts, starts in ASKED
-    ]
-    found = QuestionAnswering().rows_of_hub(Dataset.from_list(rows), "rajpurkar/squad", "", None)
-    assert found == read_squad(written(tmp_path, SQUAD))
-
-
-def test_rows_in_parquet_are_read_as_datasets_save_them(tmp_path):
-    answers = {"text": ["A cat"], "answer_start": [0]}
-    rows = [{"id": "q", "title": "Cats", "context": "A cat ran.", "question": "Who ran?", "answers": answers}]
-    Dataset.from_list(rows).to_parquet(tmp_path / "a.parquet")
-    questions, _ = fetch_task("t", "question_answering", {"file": str(tmp_path / "a.parquet")}, None)
-    assert questions == [Question("q", "Cats", "Who ran?", "A cat ran.", ("A cat",), (0,))]
+    assert read_squad(written(tmp_path, SQUAD)) == questions
+    rows = Dataset.from_list(ROWS)
+    assert QuestionAnswering().rows_of_hub(rows, "rajpurkar/squad", "", None) == questions
+    rows.to_parquet(tmp_path / "a.parquet")
+    assert fetched(tmp_path / "a.parquet") == questions
     (tmp_path / "b.parquet").write_bytes(b"PAR1")
-    source = {"file": str(tmp_path / "b.parquet")}
-    assert "b.parquet cannot be read as parquet" in refusal(fetch_task, "t", "question_answering", source, None)
+    assert "b.parquet cannot be read as parquet" in refusal(fetched, tmp_path / "b.parquet")
 
 
 def test_rows_as_json_lines_are_read_and_those_without_a_title_are_of_one_article_for_each_context(tmp_path):
-    row = {"id": "q", "context": "A cat ran.", "question": "Who ran?"}
-    row["answers"] = {"text": ["A cat"], "answer_start": [0]}
-    rows = [row, {**row, "id": "r"}, {**row, "id": "s", "context": "A cat sat."}, {**row, "id": "t", "title": "Cats"}]
+    (row, _), other = ROWS, {"context": f"{OF_CAFES} It is old."}
+    untitled = {key: value for key, value in row.items() if key != "title"}
+    rows = [untitled, {**untitled, "id": "r"}, {**untitled, "id": "s", **other}, {**row, "id": "t"}]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    questions, _ = fetch_task("t", "question_answering", {"file": str(tmp_path / "a.jsonl")}, None)
-    assert [question.article for question in questions] == ["context 1", "context 1", "context 2", "Cats"]
+    articles = [question.article for question in fetched(tmp_path / "a.jsonl")]
+    assert articles == ["context 1", "context 1", "context 2", "Cafés"]
 
 
 def test_whole_numbers_are_ids_and_articles_without_titles_are_numbered(tmp_path):

@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerFast
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.data.kinds.question_answering import build_windows
 from headtypes.data.windows import draw_part, read_windows, sentence_of, split_sentences
-from tests.support.records import question_of
+from tests.support.records import question_of, same_windows
 from tests.support.tiny import bert_tokenizer, roberta_tokenizer, truncating_tokenizer
 
 CONTEXT = (
@@ -32,15 +32,6 @@ def cut(windows, window):
     stretch = slice(*windows.offsets[window : window + 2])
     names = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end")
     return {name: getattr(windows, name)[stretch] for name in names if getattr(windows, name) is not None}
-
-
-def assert_equal(found, expected):
-    for field in dataclasses.fields(expected):
-        wanted, got = getattr(expected, field.name), getattr(found, field.name)
-        assert type(wanted) is type(got), field.name
-        np.testing.assert_array_equal(got, wanted)
-        if isinstance(wanted, np.ndarray):
-            assert wanted.dtype == got.dtype, field.name
 
 
 def naive_windows(tokenizer, question, max_seq_length, doc_stride, max_query_length):
@@ -132,7 +123,7 @@ def test_windows_come_back_from_their_file(tmp_path, make):
     again = read_windows(tmp_path / "w.h5")
     with h5py.File(tmp_path / "w.h5") as file:
         assert json.loads(file.attrs["provenance"]) == made
-    assert_equal(again, windows)
+    same_windows(again, windows)
     write_arrays(tmp_path / "again.h5", windows, made)
     assert (tmp_path / "w.h5").read_bytes() == (tmp_path / "again.h5").read_bytes()
 
@@ -148,26 +139,20 @@ def test_a_part_is_drawn_in_order_with_its_own_windows(questions, number):
     places = [rows.index(row) for row in drawn]
     assert len(set(places)) == number
     assert places == sorted(places)
-    assert_equal(windows, build_windows(drawn, bert_tokenizer(WORDS), **sizes))
+    same_windows(windows, build_windows(drawn, bert_tokenizer(WORDS), **sizes))
 
 
-def pieces(text):
-    return [text[start:end] for start, end in split_sentences(text)]
-
-
-def test_offsets_count_characters_and_not_bytes():
-    text = "Café Müller is é. It is 😀 good! Dr. Smith went home.  He saw it."
-    assert [piece.strip() for piece in pieces(text)] == [
-        "Café Müller is é.",
-        "It is 😀 good!",
-        "Dr. Smith went home.",
-        "He saw it.",
-    ]
-    assert "".join(pieces(text)) == text
-
-
-def test_white_space_between_paragraphs_is_no_sentence():
-    assert pieces("One stands here.\n\nTwo stands there.") == ["One stands here.", "Two stands there."]
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["Café Müller is é. ", "It is 😀 good! ", "Dr. Smith went home.  ", "He saw it."],
+        # White space between paragraphs is no sentence.
+        ["One stands here.", "Two stands there."],
+    ],
+)
+def test_offsets_count_characters_and_not_bytes(sentences):
+    text = "".join(sentences) if sentences[0].endswith(" ") else "\n\n".join(sentences)
+    assert [text[start:end] for start, end in split_sentences(text)] == sentences
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n"])

@@ -39,10 +39,15 @@ def _one_thread():
     torch.set_num_threads(threads)
 
 
-def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tmp_path):
+def changed(encoder, **config):
+    """The record of a model after some values of its config.json have changed."""
     file = Path(encoder.folder, "config.json")
-    file.write_text(json.dumps({**json.loads(file.read_text()), "pad_token_id": None}))
-    encoder = fetch_model(encoder.name, {"folder": encoder.folder})
+    file.write_text(json.dumps({**json.loads(file.read_text()), **config}))
+    return fetch_model(encoder.name, {"folder": encoder.folder})
+
+
+def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tmp_path):
+    encoder = changed(encoder, pad_token_id=None)
     with pytest.raises(InputError, match=f"^{encoder.folder} has no pad_token_id"):
         finetune_model(encoder, FEW_PAIRS, tmp_path / "made", **PAIRED)
     assert not (tmp_path / "made").exists()
@@ -56,10 +61,9 @@ def test_a_base_whose_weights_are_not_those_of_its_config_is_refused(
     encoder, questions, further, layers, told, tmp_path
 ):
     """Its other layers would be random, or left out."""
-    file, weights = Path(encoder.folder, "config.json"), Path(encoder.folder, "model.safetensors")
-    file.write_text(json.dumps({**json.loads(file.read_text()), "num_hidden_layers": layers}))
+    weights = Path(encoder.folder, "model.safetensors")
     save_file({**load_file(weights), **further}, weights, metadata={"format": "pt"})
-    encoder = fetch_model(encoder.name, {"folder": encoder.folder})
+    encoder = changed(encoder, num_hidden_layers=layers)
     with pytest.raises(InputError, match=told):
         finetune_model(encoder, questions[:8], tmp_path / "made", **ASKED)
 
@@ -73,10 +77,7 @@ def test_no_unit_is_dropped_where_none_is_to_be(encoder, questions, tmp_path):
 
     train("dropped")
     train("kept", dropout=False)
-    file = Path(encoder.folder, "config.json")
-    rates = dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob"), 0.0)
-    file.write_text(json.dumps(json.loads(file.read_text()) | rates))
-    encoder = fetch_model(encoder.name, {"folder": encoder.folder})
+    encoder = changed(encoder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
     train("rates")
     assert same(tmp_path / "kept", tmp_path / "rates")
     assert not same(tmp_path / "kept", tmp_path / "dropped")

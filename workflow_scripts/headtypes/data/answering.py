@@ -30,14 +30,14 @@ def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
 
 
 class SomeTokens:
-    """A choice of tokens for which alone a model's last linear layer, over the vocabulary, is computed.
+    """The tokens of a batch for which alone a model computes logits, by its last linear layer over the vocabulary.
 
     Attribute `owners`: index of the input in the batch that each chosen token belongs to, [token] int.
     """
 
     @contextmanager
     def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        """Make a model compute the logits of chosen tokens alone; `draw`, called before each batch, chooses them."""
+        """Return a context in which a model computes logits of chosen tokens alone; call `draw` before each batch."""
         decoder = model.get_output_embeddings()
         hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][self._drawn],))
         try:
@@ -93,7 +93,10 @@ class Answers(SomeTokens):
             self.draw([np.flatnonzero(self._wanted[window] >= 0) for window in windows])
 
     def token_loss_sums(self, output: Any) -> Tensor:
-        """Return the summed cross entropy of the tokens to predict in each window of the batch, [window], in nats."""
+        """Return the summed cross entropy of the tokens to predict in each window of the batch, [window], in nats.
+
+        output: the language model's output for the batch.
+        """
         logits = self.logits(output)
         targets = np.concatenate([self._wanted[window] for window in self._batch])
         wanted = torch.as_tensor(targets[targets >= 0].astype(np.int64)).to(logits.device)

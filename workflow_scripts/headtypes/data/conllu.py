@@ -86,7 +86,7 @@ def _add(block: SentenceLines, line: Line, path: str) -> None:
 
 
 def tree_of(block: SentenceLines, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Return, for each word of a sentence, its head's number (from 1; 0 for the root), and its relation to the head.
+    """Return the number of each word's head (from 1; 0 for the root), and the relation of each word to its head.
 
     Raises `InputError` unless the heads form a tree and every word has a relation; path: the file, for messages.
     """

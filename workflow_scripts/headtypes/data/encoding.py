@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
-    """Return random samples of a task's rows, in the rows' order; `samples`: their number, or more than there are."""
+    """Return at most `samples` random samples of a task's rows, in the rows' order; kind: kind of task."""
     return KINDS[kind].draw_samples(rows, lambda inputs: _draw(inputs, samples, seed))
 
 
 def sample_questions(rows: list, *, questions: int | str, seed: int | None) -> list:
-    """Return as many random rows as `questions` says, in the order of `rows`; all rows, without a seed, for "all"."""
+    """Return at most `questions` random rows, in the order of `rows`; all rows for "all", which needs no seed."""
     return rows if questions == "all" else [rows[index] for index in _draw(len(rows), questions, seed)]
 
 

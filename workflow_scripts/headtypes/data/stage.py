@@ -127,7 +127,7 @@ def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "tes
 
 
 def encoding_of(plan: Plan, task: str) -> dict:
-    """Return arguments of `encode_samples`: the kind of a task and, if its samples are cut, `max_seq_length`."""
+    """Return {"kind": kind of a task} and, if its samples are cut, "max_seq_length", arguments of `encode_samples`."""
     entry = plan.config.tasks[task]
     kind = KINDS[entry.kind]
     longest = {"max_seq_length": entry.max_seq_length} if "max_seq_length" in kind.keys else {}

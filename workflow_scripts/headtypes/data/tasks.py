@@ -171,7 +171,7 @@ def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
 
 
 def tested_metric(names: Collection[str]) -> Metric:
-    """Return which of the metrics with these names compares heads: F1 if exact_match is there, else a main metric."""
+    """Return the metric by which heads are compared: F1 if exact_match is in `names`, else the main metric there."""
     return F1 if EXACT_MATCH.name in names else next(main for name, main in MAIN_METRICS.items() if name in names)
 
 
@@ -187,7 +187,7 @@ Scored = tuple[dict[str, str], "pd.DataFrame"]
 
 
 class Rows(list):
-    """A list of a task's rows, with the attribute `left_out`: {reason: number of entries that became no row for it}."""
+    """A list of a task's rows, with `left_out`: {reason: number of entries of the data that became no row}."""
 
     def __init__(self, rows: Iterable, left_out: Mapping[str, int]):
         super().__init__(rows)
@@ -195,7 +195,7 @@ class Rows(list):
 
 
 class DataColumn(NamedTuple):
-    """A column of a user's table: its name by default, None if it may be absent, and what it holds."""
+    """A column of a user's table: its default name, None if a table may lack it, and what the column holds."""
 
     default: str | None
     doc: str = ""

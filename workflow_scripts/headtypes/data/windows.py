@@ -88,11 +88,7 @@ def joined_windows(rows: Sequence, owners: Sequence[int], **of_tokens: Sequence[
 
 
 def windows_of_pairs(
-    rows: Sequence,
-    owners: Sequence[int],
-    encodings: Sequence[Encoding],
-    texts: Sequence[tuple[str, str]],
-    tokenizer,
+    rows: Sequence, owners: Sequence[int], encodings: Sequence[Encoding], texts: Sequence[tuple[str, str]], tokenizer
 ) -> Windows:
     """Return windows of pairs of texts, such as question and context; all sequences but `rows` have an item per window.
 
@@ -159,7 +155,7 @@ def sentence_of(offsets: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
 
 
 def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> tuple[list, Windows]:
-    """Return random rows, as many as `questions` says ("all" for all), in the order of `rows`, and their windows."""
+    """Return at most `questions` random rows, all for "all", in the order of `rows`, and the windows of these rows."""
     if questions == "all" or questions >= len(rows):
         return rows, windows
     drawn = np.sort(np.random.default_rng(seed).choice(len(rows), questions, replace=False))

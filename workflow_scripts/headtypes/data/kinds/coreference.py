@@ -62,10 +62,7 @@ class AnnotatedDocument(StrictRecord):
 
 
 class Coreference(Kind):
-    """The kind of task whose rows are documents with mentions, of which heads guess which corefer.
-
-    Clark et al. 2019, section 4.3.
-    """
+    """The kind of task whose rows are documents; heads guess which mentions corefer (Clark et al. 2019, 4.3)."""
 
     name = "coreference"
     row = AnnotatedDocument
@@ -98,7 +95,7 @@ def _read(file: str) -> list[AnnotatedDocument | None]:
 # twice, and the brackets. The indices of an empty node are those of the next and of the previous word.
 _Marks = list[tuple[int, int, int, str]]
 _MARK = re.compile(r"(\()?([^()]+)(\))?")
-# In CoNLL-U, an entity's id, which of several spans this is, and further fields; in CoNLL-2012, the id alone.
+# In CoNLL-U, an entity's id, which of several spans this is (`[1/2]`), and further fields; in CoNLL-2012, the id alone.
 _ENTITY = re.compile(r"([^\[\]-]+)(\[[0-9]+/[0-9]+\])?(-.*)?")
 _ID_ALONE = re.compile("(.+)()")
 
@@ -106,11 +103,6 @@ _ID_ALONE = re.compile("(.+)()")
 def _document(
     id_: str, sentences: list[tuple[AnnotatedSentence, _Marks]], path: str, entity: re.Pattern
 ) -> AnnotatedDocument | None:
-    """Return a document, with the mentions of entities that have two or more; None if no mention is marked.
-
-    entity: pattern of the text that names an entity. The pattern's first two groups are the entity's id and, for a
-        mention of several spans, which of the spans this is, such as `[1/2]`. path: the file, for messages.
-    """
     mentions, left_out, words = set(), 0, 0
     for sentence, marks in sentences:
         found, others = _mentions(marks, words, path, entity)
@@ -124,10 +116,6 @@ def _document(
 
 
 def _mentions(marks: _Marks, words: int, path: str, entity: re.Pattern) -> tuple[set[Mention], int]:
-    """Return the mentions in a sentence that are one span of words, and the number of all others.
-
-    words: number of the document's words before the sentence; entity, path: as for `_document`.
-    """
     mentions, left_out = set(), 0
     # By entity and piece: the line and the word at which each open mention begins.
     opened: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
@@ -242,7 +230,7 @@ _NONE = ("-", "_")
 
 
 def read_conll2012(path: str) -> list[AnnotatedDocument | None]:
-    """Return the documents of a CoNLL-2012 file, one for each part, with the id `NAME/PART`; None without mentions."""
+    """Return the documents of a CoNLL-2012 file, with the ids `NAME/PART`; None for a document without mentions."""
     documents, begun, number = [], None, 0
     lines: list[conllu.Line] = []
     for number, text in conllu.numbered_lines(path):

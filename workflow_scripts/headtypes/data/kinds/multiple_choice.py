@@ -24,7 +24,7 @@ class ChoiceQuestion(StrictRecord):
 
 
 class MultipleChoice(TableKind):
-    """The kind of task whose rows are questions with choices; a model answers with the likeliest after the question."""
+    """The kind of task whose rows are questions with choices; models answer by the likelihood of each choice."""
 
     name = "multiple_choice"
     row = ChoiceQuestion
@@ -64,10 +64,9 @@ class MultipleChoice(TableKind):
         return [Sample(rows[index].id, rows[index].text(rows[index].answer), None) for index in draw(len(rows))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length):
-        """Return a window for each choice of each question, in order: question, space and choice.
+        """Return a window for each choice of each question: the question, a space and the choice, which is predicted.
 
-        If a window would be too long, its question loses the first tokens. The tokens to predict are those of the
-        choice.
+        If a window would be too long, its question loses the first tokens.
         """
         import numpy as np
 

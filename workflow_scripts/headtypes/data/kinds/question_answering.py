@@ -108,7 +108,7 @@ class QuestionAnswering(Kind):
         return answer_positions(rows, windows)
 
     def training_targets(self, rows, windows):
-        """Return the answer's first and last token in each window, and None for the names of labels.
+        """Return the first and last token of the answer in each window, and None in place of names of labels.
 
         The first item is {"start_positions": [window] int64, "end_positions": [window] int64}, indices of tokens. A
         window without the whole answer has 0 and 0, the position of `[CLS]`.
@@ -220,9 +220,9 @@ def build_windows(
 
 
 def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndarray:
-    """Return where each window has the first reference answer: its first and last token, [window, 2] int64.
+    """Return the indices of the first and last token of the first reference answer in each window, [window, 2] int64.
 
-    Both indices are -1 in a window that does not hold the whole answer.
+    Both are -1 in a window that does not hold the whole answer.
     """
     import numpy as np
 
@@ -280,10 +280,11 @@ def best_spans(
 
 
 def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
-    """Return {id of a question: text of the best span in its windows, "" without any}; of equal spans, the first.
+    """Return {id of a question: text of the best span in its windows}; of equally good spans, the first is taken.
 
-    spans: the best span of each window. The original run_squad considers only the twenty best starts and ends, and a
-    start only in the window in which its token has most context; here every span is considered.
+    spans: the best span of each window. The text is empty if a question's windows have no context.
+    The original run_squad considers only the twenty best starts and ends, and a start only in the window in which its
+    token has most context; this function considers every span.
     """
     import numpy as np
 

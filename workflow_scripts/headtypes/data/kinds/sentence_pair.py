@@ -57,8 +57,8 @@ class SentencePair(TableKind):
     def rows_of_file(self, data, where, key, columns):
         """Return the pairs of a DataFrame, `data`, as a list of `Pair`.
 
-        columns: {field of a pair: column of `data`}; under "labels", if given, {label in the table: label of the pair},
-            None for rows that are left out.
+        columns: {field of a pair: column of `data`} and, if labels are renamed, "labels": {label in the column: label
+            that the pair gets}, in which None leaves rows out.
         where: the file, and key: the key of `columns` in the configuration, for messages.
         """
         columns = dict(columns)
@@ -151,7 +151,7 @@ class SentencePair(TableKind):
 
 
 def label_numbers(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
-    """Return the index of each pair's label among a model's labels (`labels_of`), upper or lower case, [pair] int64.
+    """Return the index of each pair's label among a model's labels (`labels_of`), in whatever case, [pair] int64.
 
     Raises `InputError` if a pair has no label, or a label that the model does not have.
     """

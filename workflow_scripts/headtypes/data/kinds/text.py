@@ -27,7 +27,7 @@ class Document(StrictRecord):
 
 
 class Text(Kind):
-    """The kind of task whose rows are documents, whose words language models predict (Clark et al. 2019, section 3)."""
+    """The kind of task whose rows are documents; language models predict words of them (Clark et al. 2019, 3)."""
 
     name = "text"
     row = Document
@@ -64,8 +64,7 @@ class Text(Kind):
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length, seed):
         """Return each segment of the documents (`segments_of`) as a window with the tokens to predict.
 
-        A model of the masked kind predicts masked words, drawn by `seed` and the segment's id, a causal model each next
-        token.
+        A causal model predicts each next token; any other model predicts masked words, drawn by `seed` and segment id.
         """
         import numpy as np
 
