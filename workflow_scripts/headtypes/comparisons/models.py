@@ -159,7 +159,7 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
-    """Return, [permutation], the percent of heads in their parent's cluster with the heads of each layer permuted."""
+    """Return, [permutation], the percent of heads that keep their parent's cluster if layers have permuted types."""
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
     ours, theirs = np.vectorize(names.index, otypes=[int])([partition.type_of, parent_partition.type_of])
@@ -172,10 +172,10 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
 
 
 def type_layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
-    """Return a row for each layer (from 0) of each model, with the number of heads of each type, heads_{type}.
+    """Return a row for each model and layer (from 0), with heads_{type}, the number of heads of each type.
 
-    parents: {model: its parent, or None}. The column same_cluster is the percent of the layer's heads that are in the
-    cluster in which they are in the parent, NaN without a parent.
+    partitions, parents: {model: its partition}, {model: its parent, or None}. The column same_cluster is the percent of
+    the layer's heads that are in the cluster in which they are in the parent, NaN without a parent.
     """
     names = order_types(name for partition in partitions.values() for name in partition.types)
     tables = []

@@ -60,10 +60,7 @@ class Note(Data):
 
 
 class Published(Data):
-    """The published data that all papers have; a paper with numbers has a subclass with more fields.
-
-    paper: the reference; model: the model that the paper is about.
-    """
+    """The published data that all papers have; paper: the reference; model: the model that the paper is about."""
 
     paper: str
     url: str
@@ -166,7 +163,7 @@ class Paper:
         raise NotImplementedError
 
     def spec(self, plan: Plan) -> dict:
-        """Return what this paper's comparison takes from the config, {name of an argument: value}."""
+        """Return what this paper's comparison takes from the config, {name of its keyword argument: value}."""
         return {}
 
     def compare(self, found: Found, published: Any, spec: Mapping[str, Any]) -> Compared:
@@ -177,10 +174,6 @@ class Paper:
         """
         raise NotImplementedError
 
-    def readings(self, plan: Plan) -> str:
-        """Return the path of the table of claims under further readings of the paper, or an empty text."""
-        return ""
-
     def finding(self, table: "pd.DataFrame", model: str) -> str:
         """Return a sentence with the paper's main value in a model, for the page of results, or an empty text.
 
@@ -190,10 +183,7 @@ class Paper:
 
 
 def paths_by_key(kind: str, result: Result, entries: Iterable[Any]) -> dict[tuple[str, ...], str]:
-    """Return the paths of a result, {(kind, *key): path}, one for each entry, whose key is such as (model, task).
-
-    kind: the name under which a paper's `inputs` list the result.
-    """
+    """Return {(kind, *key of an entry): path of the result for this entry}; a key is, for instance, (model, task)."""
     return {(kind, *entry.key): result.path.format(**entry.wildcards) for entry in entries}
 
 

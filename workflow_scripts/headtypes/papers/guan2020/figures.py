@@ -119,7 +119,7 @@ def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition
 
 
 def draw_map(axes: Axes, attention: np.ndarray, tokens: list[str], inches: float) -> AxesImage:
-    """Draw a head's attention [query, key] on axes `inches` wide, and name as many tokens as there is room for."""
+    """Draw a head's attention [query, key] on axes `inches` wide, and as many of the tokens as there is room for."""
     image = axes.imshow(attention, cmap=ATTENTION_COLOURS, norm=attention_scale(), interpolation="auto")
     # Every token has a label, or every second, third, ..., as fits; and so has the last, at which heads often look.
     step = max(1, int(np.ceil(len(tokens) * _TOKEN / (inches * 72 * 1.1))))

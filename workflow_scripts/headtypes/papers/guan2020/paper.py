@@ -272,7 +272,7 @@ class _Guan2020(Paper):
             **paths_by_key("scores", SCORES, _answered(plan)),
             **paths_by_key("stabilities", types.STABILITY, clustered),
             **paths_by_key("numbers", types.NUMBERS_OF_TYPES, clustered),
-            **({("readings", "readings"): readings} if (readings := self.readings(plan)) else {}),
+            **({("readings", "readings"): "results/guan2020/readings.csv"} if plan.readings and plan.ablations else {}),
         }
 
     def spec(self, plan: Plan) -> dict:
@@ -289,9 +289,6 @@ class _Guan2020(Paper):
         ]
         ablations = [_row(plan, ablation) for ablation in _answered(plan)]
         return {"partitions": partitions, "ablations": ablations}
-
-    def readings(self, plan: Plan) -> str:
-        return "results/guan2020/readings.csv" if plan.readings and plan.ablations else ""
 
     def finding(self, table: Any, model: str) -> str:
         stable = table[table.index.str.match(r"stability\.\d+\.heads$")]["ours"]

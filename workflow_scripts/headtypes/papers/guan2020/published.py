@@ -11,11 +11,7 @@ MAIN_MODEL = "squad"
 
 
 class PublishedCondition(Data):
-    """A published ablation, a row of Table 2 or 3, with its scores in percent.
-
-    id: number of the condition in the paper.
-    operations: operation by type, without the types that are kept.
-    """
+    """A row of Table 2 or 3: an ablation with its number in the paper, {type: operation} and scores in percent."""
 
     id: int
     table: int

@@ -94,12 +94,11 @@ class Model(Quantities):
         return beside_permuted_layers(label, beyond, self.layout([type_name])[0], "points")
 
     def stability(self, k: int) -> dict[str, Quantity]:
-        """Return {key: percent on which all clusterings into k clusters, each of a random half of the data, agree}.
+        """Return {"heads", "samples", "pairs": percent on which all clusterings into k clusters agree}.
 
-        heads: halves of the heads; percent of heads.
-        samples: halves of the samples; percent of heads.
-        pairs: halves of all pairs of a head and a sample; percent of pairs.
-        Raises `NoVerdictError` if the partition has not as many types as the paper's, or stability was not measured.
+        Each clustering is of a random half of the heads, the samples, or the pairs of a head and a sample; percent are
+        of heads, or of pairs. Raises `NoVerdictError` if the partition has not as many types as the paper's, or
+        stability was not measured.
         """
         self.check_number_of_types()
         if not (stability := self.of_kind(f"stability.{k}")):
@@ -115,7 +114,6 @@ class Model(Quantities):
         return Quantity(label, Measured((own - chance) / (1 - chance)))
 
     def check_number_of_types(self) -> None:
-        """Raise `NoVerdictError` if the partition has not as many types as the paper's partition."""
         wanted = len(self.published.shares.types)
         if len(self.types) != wanted:
             raise NoVerdictError(f"the partition has {len(self.types)} types, not {wanted}")
@@ -123,7 +121,8 @@ class Model(Quantities):
     def layout(self, types: Sequence[str], kind: str = "heads") -> np.ndarray:
         """Return numbers of heads, [type, layer]: a row for each of `types`, then one for all other types if any.
 
-        kind: start of names, "heads" or `family.{model}.heads`. Raises `NoVerdictError` for an unknown type.
+        kind: start of the names of quantities, "heads" or `family.{model}.heads`. Raises `NoVerdictError` for an
+            unknown type.
         """
         heads: dict[str, list[int]] = defaultdict(list)
         for name, count in self.of_kind(kind).items():
@@ -172,28 +171,19 @@ class Model(Quantities):
 
 
 def by_thirds(by_layer: np.ndarray) -> np.ndarray:
-    """Return sums of [..., layer] numbers over the first, middle and last third of the layers, [..., third].
-
-    A layer is in the third that its middle is in. Raises `NoVerdictError` if there are fewer than three layers.
-    """
+    """Return sums of [..., layer] numbers over the first, middle and last third of the layers, [..., third]."""
     of_thirds = [layers_of_third(third, by_layer.shape[-1]) for third in THIRDS]
     return np.stack([by_layer[..., layers].sum(axis=-1) for layers in of_thirds], axis=-1)
 
 
 def beyond_others(thirds: np.ndarray, third: Third) -> np.ndarray:
-    """Return the value of one third of the layers less the largest value of another third, [...].
-
-    thirds: [..., third] values of the first, middle and last third.
-    """
+    """Return the value of one third of the layers, [...], less the largest of another; thirds: [..., third] values."""
     number = THIRDS.index(third)
     return thirds[..., number] - np.delete(thirds, number, axis=-1).max(axis=-1)
 
 
 def name_operations(operations: Mapping[str, str], doubtful: Sequence[str] = ()) -> str:
-    """Return a condition in words, such as "zero dense+vertical".
-
-    operations: operation by type or head. doubtful: types that are set in brackets.
-    """
+    """Return a condition, {type or head: operation}, in words, such as "zero dense+[vertical]" (doubtful: vertical)."""
     types: dict[str, list[str]] = {}
     for name, operation in operations.items():
         types.setdefault(operation, []).append(bracket(name, doubtful))
@@ -225,8 +215,8 @@ def collect_quantities(
 
     Keys of mappings are (model, partition). answers: the result of `read_answers`.
     rows: mappings with the keys model, partition, condition and operations, one for each evaluation.
-    stabilities: the result of `read_stabilities`. parents: partition of the model's parent, or None.
-    families: the result of `models_beside`.
+    stabilities: {name: quantity} on the clustering. parents: partition of the model's parent, or None.
+    families: {row of the paper's Table 1: partition of the model for this row}.
     """
     numbered, collected = numbered_conditions(rows, published), {}
     for key, partition in partitions.items():
@@ -344,10 +334,9 @@ def models_beside(partitions: Iterable[dict], read: dict[Key, Partition]) -> dic
     """Return, for each partition of the paper's main model, partitions of the models of Table 1 by the same clustering.
 
     partitions: mappings in the config's order: model, partition, method, k and published (name in Table 1, or None).
-    read: the heads' types by model and partition.
-    The result is {(model, partition): {name in Table 1: partition}}. Of several partitions of a model by the same
-    method and k, the partition of the same name is taken, else the first. A fine-tuned model is read on its own task,
-    though the paper does not say on which task its models were read.
+    read: {(model, partition): types of heads}. The result is {(model, partition): {name in Table 1: partition}}.
+    Of several partitions of a model by the same method and k, the partition of the same name is taken, else the first.
+    A fine-tuned model is read on its own task, though the paper does not say on which task its models were read.
     """
     partitions, families = list(partitions), {}
     for main in partitions:

@@ -58,10 +58,7 @@ def readings_table(
 
 
 def readings_page(table: pd.DataFrame) -> str:
-    """Return the result of `readings_table` as Markdown, for each model and partition a section.
-
-    Claims whose verdict depends on the reading come first in a section.
-    """
+    """Return Markdown with a section for each model and partition; table: the result of `readings_table`."""
     parts = [
         f"{OWN_READING} is the config's own reading; `readings` in the config says what the others change. Claims that "
         "no reading changes are listed below those that depend on it. Verdicts are not corrected for their number."

@@ -218,8 +218,8 @@ def ablation_table(
     rows: a mapping for each evaluation: model, partition, condition, operations {type or head: operation}, questions
         and control_questions (numbers of inputs in the config, None for all), and published (the paper's row for this
         model, or None).
-    metrics, controls: by model, partition and condition, contents of `metrics.json`, and results of `control_drops`.
-    intervals: by model and partition, the result of `condition_intervals`.
+    metrics, controls: {(model, partition, condition): contents of `metrics.json`, and results of `control_drops`}.
+    intervals: {(model, partition): result of `condition_intervals`}.
     Columns are model, partition, table (2 or 3), id (the paper's, or NaN), condition, heads (number of heads that
     change), operation_{type or head}, {metric} in percent or nats per token, drop_{metric} in points (of a loss, its
     rise in nats), for both {column}_low and _high over questions, _low_by_article and _high_by_article over articles,

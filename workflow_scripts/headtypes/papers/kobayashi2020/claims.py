@@ -71,10 +71,7 @@ def compare_files(
     published: Published,
     **judging: Any,
 ) -> Compared:
-    """Return the comparison with the paper; features: {(model, task): path of head features}.
-
-    judging: `repeats` and `tested` of `comparison_table`.
-    """
+    """Return the comparison with the paper; features: {(model, task): path}; judging: options of `comparison_table`."""
     quantities = {key: collect_shares(path, published) for key, path in features.items()}
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
     subjects = []
