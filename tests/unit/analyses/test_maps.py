@@ -10,7 +10,6 @@ from headtypes.analyses.maps import (
     Examples,
     choose_samples,
     choose_segment,
-    map_attention,
     map_examples,
     map_samples,
 )
@@ -54,8 +53,8 @@ def test_lengths_turn_maps_into_norms_and_come_back_from_disk(name, tmp_path):
         expected = defined_norms(model, name, encoded.input_ids[0], encoded.token_types and encoded.token_types[0])
         norms = maps.attention * maps.lengths[:, :, None]
         np.testing.assert_allclose(norms / norms.sum(-1, keepdims=True), expected, atol=5e-4)
-    assert map_attention(run, SAMPLES, norms=True, kind="question_answering").lengths.any()
-    assert map_attention(run, SAMPLES, kind="question_answering").lengths is None
+    (alone,) = map_samples(run, SAMPLES, count=1, kind="question_answering")
+    assert alone.lengths is None
 
 
 def pairs(*lengths: int) -> list[dict]:
@@ -103,7 +102,8 @@ def test_a_sample_whose_question_leaves_no_room_is_passed_over():
 
 def whole_map(model, tokenizer, sample: Sample, folder) -> AttentionMaps:
     run = ModelOnTask(recorded(model, tokenizer, folder), **HOW)
-    return map_attention(run, [sample], kind="question_answering", tokens=64)
+    (maps,) = map_samples(run, [sample], kind="question_answering", tokens=64)
+    return maps
 
 
 def test_tokens_are_those_of_the_sample(tmp_path):

@@ -9,7 +9,7 @@ from scipy.stats import entropy as defined_entropy
 
 from headtypes.analyses.ablation.evaluation import MeanHeadOutputs, measure_head_outputs
 from headtypes.analyses.distances.measure import DistanceFeatures, extract_features
-from headtypes.analyses.maps import map_attention
+from headtypes.analyses.maps import map_samples
 from headtypes.analyses.surface.measure import measure_surface
 from headtypes.attention.one_pass import ModelOnTask, read_attention
 from headtypes.attention.reducers import PerSample
@@ -163,7 +163,7 @@ ADVICE = (
 READINGS = {
     "features": (partial(measured, extract_features), ENCODED, "does not sum to one"),
     "surface": (partial(measured, measure_surface), ENCODED, "is not finite"),
-    "map": (map_attention, {**ENCODED, "tokens": 30}, "is not finite"),
+    "map": (map_samples, {**ENCODED, "tokens": 30, "count": 1}, "is not finite"),
 }
 
 

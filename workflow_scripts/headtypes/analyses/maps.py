@@ -114,16 +114,6 @@ class KeyLengthsRead(Maps):
         return super().of_batch()[..., 0, :]
 
 
-def map_attention(
-    run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False, tokens: int = LEGIBLE_TOKENS
-) -> AttentionMaps:
-    """Return all heads' attention on the sample whose length is nearest to `tokens`, cut to `tokens` if it is longer.
-
-    kind: kind of task, such as `text`. norms: whether the lengths are read that turn attention into norms.
-    """
-    return map_samples(run, samples, kind=kind, norms=norms, tokens=tokens, count=1)[0]
-
-
 def map_samples(
     run: ModelOnTask,
     samples: list[Sample],
@@ -135,7 +125,8 @@ def map_samples(
 ) -> list[AttentionMaps]:
     """Return all heads' attention on each of up to `count` samples, cut to `tokens` if it is longer.
 
-    kind: kind of task, such as `text`. norms: whether the lengths are read that turn attention into norms.
+    If `count` is 1, the sample is the one with length nearest to `tokens`. kind: kind of task, such as `text`.
+    norms: whether the lengths are read that turn attention into norms.
     """
     samples, encoded = choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count)
     attentions, *lengths = run.read(encoded, Maps(), *([KeyLengthsRead()] if norms else []), batch_tokens=1)

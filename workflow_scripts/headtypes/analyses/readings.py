@@ -4,7 +4,7 @@ from typing import Any
 
 from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.divergence.measure import measure_divergence
-from headtypes.analyses.maps import map_attention, map_examples, map_samples
+from headtypes.analyses.maps import LEGIBLE_TOKENS, map_examples, map_samples
 from headtypes.analyses.outputs.measure import measure_outputs
 from headtypes.analyses.same_word.measure import measure_same_word
 from headtypes.analyses.surface.measure import measure_surface
@@ -26,6 +26,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     warn(provenance, written.warnings)
     write_arrays(outputs.outputs, written, provenance)
     write_arrays(outputs.divergence, measure_divergence(run, samples, **how), provenance)
-    write_arrays(outputs.maps, map_attention(run, samples, **how), provenance)
+    (shown,) = map_samples(run, samples, **how, tokens=LEGIBLE_TOKENS, count=1)
+    write_arrays(outputs.maps, shown, provenance)
     write_arrays(outputs.sample_maps, map_samples(run, samples, **how), provenance)
     write_arrays(outputs.examples, map_examples(run, samples, surface, kind=how["kind"]), provenance)

@@ -1,5 +1,6 @@
 """Costs of heads, from sets of which it is known what they lose; and labels beside them, whose truth is known."""
 
+from itertools import permutations, product
 from types import SimpleNamespace
 
 import numpy as np
@@ -268,15 +269,9 @@ def test_p_is_that_of_all_permutations_within_layers():
     other = np.array([[True, False, False], [True, False, False]])
     table = compare_labels(costs, {"family": {"label": label, "other": other}}, seed=0).set_index("label")
     centred = costs - costs.mean(1, keepdims=True)
-    every = [
-        [np.mean([centred[0, one], centred[1, two]]) for one, two in ((a, d), (b, c))]
-        for a in range(3)
-        for b in range(3)
-        if a != b
-        for c in range(3)
-        for d in range(3)
-        if c != d
-    ]
+    places = [*permutations(range(3), 2)]
+    every = [[(centred[0, a] + centred[1, c]) / 2, (centred[0, b] + centred[1, d]) / 2] for (a, b), (c, d) in
+             product(places, places)]  # fmt: skip
     sizes = np.abs(every) / np.std(every, axis=0)
     for index, name in enumerate(("label", "other")):
         value = centred[label if name == "label" else other].mean()

@@ -120,7 +120,10 @@ def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:
 
 
 def answers_of(plan: Plan, task: str, reading: dict) -> dict:
-    """Return the part of a spec on how a task is answered; reading: {field of `operations.Reading`: value}."""
+    """Return the part of a spec on how a task is answered: kind, reading, settings of answers, precision, batch size.
+
+    reading: {field of `operations.Reading`: value}.
+    """
     kind = plan.kind_of(task)
     answers = {key: getattr(plan.config.windows, key) for key in kind.answer_keys}
     if reading.get("uniform_over_padding"):

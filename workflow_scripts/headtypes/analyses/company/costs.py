@@ -52,9 +52,9 @@ def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
     """Return the fit of one effect of each head to the losses of sets (heads that are left out together).
 
     away: [set, head] bool, heads that a set lacks. lost: [set] how much worse the model is without the set's heads.
-    The effects of all heads sum to zero: an effect is how much more a head costs than the model's heads on average. If
-    every set lacks equally many heads of a layer, the layer's effects sum to zero, and it is more than the layer's
-    heads on average. Ridge is used below 3 sets per head. Raises `InputError` for equal losses.
+    Effects sum to zero: an effect is how much more a head costs than the mean head of the model, or of its layer if
+    every set lacks equally many heads of each layer. Ridge is used below 3 sets per head. Raises `InputError` for equal
+    losses.
     """
     if np.ptp(lost) < 1e-12:
         raise InputError("All sets of heads lose the same, so that no head costs more than another.")

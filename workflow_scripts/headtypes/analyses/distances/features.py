@@ -93,9 +93,10 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (features, first): the distance features, and the part of them that goes to the first token, or None.
+    """Return (features, first): distance features, and the part of them that goes to the first token, or None.
 
-    read: result of `DistanceFeatures`, [..., column]; the columns of the second follow those of the first, if read.
+    read: result of `DistanceFeatures`: [..., 69] the features, or [..., 138] the features and, behind them, these
+    parts.
     """
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot, pad
 
 from headtypes.analyses.distances.features import COLUMNS, FINE_BINS, SHARES, Features, first_columns, lacks_cls, split
-from headtypes.analyses.maps import map_attention, map_samples
+from headtypes.analyses.maps import LEGIBLE_TOKENS, map_samples
 from headtypes.analyses.same_word.measure import measure_same_word
 from headtypes.attention.hook import LEAST_ROWS, Batch, Group, padded, skewed
 from headtypes.attention.one_pass import ModelOnTask, read_samples
@@ -101,11 +101,9 @@ class Buckets:
         return places, _one_hot_kinds(pad(self._tokens, (0, 1)).gather(1, places))
 
     def _edges(self, start: int, stop: int) -> tuple[Tensor, Tensor]:
-        """Return the last query before each edge, counted from `start`, and whether there is such a query.
-
-        Both are [sample, 1, edge, special token], for queries from `start` to before `stop`. From first to last query,
-        the distance to a special token is in bins 63 to 0, self, bins 0 to 63: 130 edges bound these 129 ranges.
-        """
+        # Both are [sample, 1, edge, special token]: the last query before each edge, counted from `start`, and whether
+        # there is one. From first to last query, the distance to a special token is in bins 63 to 0, self, bins 0 to
+        # 63: 130 edges bound these 129 ranges.
         least = -(-torch.arange(1 + FINE_BINS, device=self._tokens.device) * self._tokens.shape[1] // FINE_BINS)
         least = least.clamp_min_(1)
         edges = torch.cat([1 - least.flip(0), least])[:, None] + self.special_tokens[0][:, None]
@@ -220,5 +218,6 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     features, same_word = read_samples(run, samples, measurements=[extract_features, measure_same_word], **how)
     write_arrays(outputs.features, features, provenance)
     write_arrays(outputs.same_word, same_word, provenance)
-    write_arrays(outputs.maps, map_attention(run, samples, **how), provenance)
+    (shown,) = map_samples(run, samples, **how, tokens=LEGIBLE_TOKENS, count=1)
+    write_arrays(outputs.maps, shown, provenance)
     write_arrays(outputs.sample_maps, map_samples(run, samples, **how), provenance)

@@ -62,8 +62,8 @@ def per_head(task: str, path: StrPath) -> list:
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
     """Yield the heads with most attention to the previous token, to the next token and to the token itself.
 
-    path: file of surface patterns. Keys of a dictionary are layer, head (from 0), at (the position in words), value
-    (the head's share of attention to the position, in percent), and above (None).
+    path: file of surface patterns. Keys of a dictionary are layer, head (from 0), at (a text, such as "attention to the
+    next token"), value (the head's share of this attention, in percent), and above (None).
     """
     import numpy as np
 

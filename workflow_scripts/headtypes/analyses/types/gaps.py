@@ -53,10 +53,10 @@ def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
 
 
 def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
-    """Return the p-value of the hypothesis that heads have no gaps: the larger one of both dips of `measured_gaps`.
+    """Return the p-value of the hypothesis that heads have no gaps: the larger of the two p-values of `measured_gaps`.
 
-    gaps: the dips line and paths, in percent. heads: the number of heads. A dip below the mean dip by chance has the
-    p-value 1.
+    gaps: the dips line and paths of `head_gaps`, in percent. heads: the number of heads. A dip below the mean dip by
+    chance has the p-value 1.
     """
     return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
 
