@@ -162,13 +162,13 @@ def memory(given: argparse.Namespace, tokens: int) -> dict[str, float]:
     """Peak memory of the plain model in MiB, and of each other way in its terms."""
     found = {}
     for name in IN_MEMORY:
-        with ProcessPoolExecutor(1, _processes()) as process:
+        with ProcessPoolExecutor(1, processes()) as process:
             found[name] = process.submit(peak, name, given, tokens).result()
     plain = found.pop("plain")
     return {"plain, MiB": plain, **{f"{name}, memory": each / plain for name, each in found.items()}}
 
 
-def _processes() -> multiprocessing.context.BaseContext:
+def processes() -> multiprocessing.context.BaseContext:
     """Starts processes that have loaded the libraries and nothing else."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["pandas", "transformers.models.bert.modeling_bert"])

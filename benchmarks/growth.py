@@ -8,20 +8,15 @@ reads one text of each length. Each run has a process of its own. Prints a Markd
 peak memory above the loaded model in MiB, of the plain model (`scaled_dot_product_attention`) and of extraction.
 """
 
-import multiprocessing
-import os
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-# Nothing here is to be looked up on the Hub; tensors have memory of their own, so that a peak counts no gaps.
-os.environ |= {"HF_HUB_OFFLINE": "1", "MALLOC_MMAP_THRESHOLD_": "131072"}
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow_scripts"))
-
 import numpy as np
 import pandas as pd
 import torch
+from attention import VOCABULARY, held, processes
 from transformers import BertConfig, BertModel
 
 from headtypes.analyses.distances.measure import DistanceFeatures
@@ -31,7 +26,6 @@ from headtypes.data.encoding import Encoded
 
 LENGTHS = (512, 1024, 2048, 4096, 8192)
 SHAPE = {"hidden_size": 384, "num_attention_heads": 12, "intermediate_size": 1536, "num_hidden_layers": 1}
-VOCABULARY = 1000
 
 
 @torch.inference_mode()
@@ -58,26 +52,13 @@ def run(model: BertModel, extracting: bool, tokens: int) -> None:
     read_attention(model, encoded, [DistanceFeatures(kinds)], batch_tokens=tokens, what="growth")
 
 
-def held() -> float:
-    """The largest memory that this process has held since its peak was reset, in MiB."""
-    status = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM:"))
-
-
-def _processes() -> multiprocessing.context.BaseContext:
-    """Starts processes that have loaded the libraries and nothing else."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["pandas", "transformers.models.bert.modeling_bert"])
-    return context
-
-
 def main(lengths: list[int]) -> None:
     """Print the table."""
     rows = []
     for tokens in lengths:
         row = {"tokens": tokens}
         for extracting, name in ((False, "plain"), (True, "extraction")):
-            with ProcessPoolExecutor(1, _processes()) as process:
+            with ProcessPoolExecutor(1, processes()) as process:
                 row[f"{name}, s"], row[f"{name}, MiB"] = process.submit(measure, extracting, tokens).result()
         rows.append(row)
     print(markdown_table(pd.DataFrame(rows)))

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cluster.conftest import CONDITIONS
 from tests.cluster.slurm import ENDED
-from tests.support.compared import differences
+from tests.support.commands import differences
 
 pytestmark = pytest.mark.slow
 

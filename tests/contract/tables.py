@@ -16,8 +16,7 @@ import yaml
 
 from headtypes.core.errors import InputError
 from tests.support import configs
-from tests.support.configs import full_config, leaves
-from tests.support.job_specs import all_specs
+from tests.support.configs import all_specs, full_config, leaves
 from tests.support.planning import Job, name_of
 
 LEAVES = Path(__file__).with_name("leaves.yaml")

@@ -17,8 +17,7 @@ from headtypes.core.errors import InputError
 from headtypes.planning.config import read_config
 from headtypes.planning.plan import Plan
 from tests.contract.tables import changed, expected, leaf_rows, scheduled, with_leaf
-from tests.support.configs import reverse
-from tests.support.job_specs import all_specs
+from tests.support.configs import all_specs, reverse
 from tests.support.places import ROOT
 from tests.support.planning import planned_jobs, take_as_made
 from tests.support.workplace import PARTS, Workplace, copy_workflow

@@ -17,8 +17,7 @@ from headtypes.planning.plan import STAGES, Plan
 from headtypes.training.stage import SAVED
 from tests.contract.tables import expected, leaf_rows, scheduled, with_leaf
 from tests.support.commands import job_counts
-from tests.support.configs import edited
-from tests.support.job_specs import all_specs, jobs_with_results
+from tests.support.configs import all_specs, edited, jobs_with_results
 from tests.support.places import ROOT, SCRIPTS
 from tests.support.planning import Job, PlanningError, planned_jobs, snakemake
 from tests.support.workplace import Workplace

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.compared import differences
+from tests.support.commands import differences
 from tests.workflow.conftest import Workdir, tiny_config
 
 __all__ = ["tiny_config"]

@@ -1,6 +1,7 @@
-"""Commands in processes of their own, and what they print."""
+"""Commands in processes of their own, what they print, and what two runs of one config have made otherwise."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -32,3 +33,22 @@ def job_counts(printed: str) -> dict[str, int]:
     _, _, stats = printed.partition("Job stats:")
     lines = stats.split("\n\n")[0].splitlines()[3:]
     return {name: int(count) for name, count in (line.split() for line in lines if line.strip())}
+
+
+# What figures make, how long a job took, and what a run of Snakemake itself writes. And the comparison of clusterings,
+# with the records of what is made from it: spectral clustering of half of eight heads depends on the last bit of a sum.
+NOT_COMPARED = re.compile(
+    r"^(provenance/)?(guan2020/[^/]+/|clark2019/[^/]+/|compared_types/.*(pdf|png)|index\.html)|benchmark\.tsv$"
+    r"|^provenance/(guan2020/(comparison|quantities)\.)"
+)
+
+
+def differences(one: Path, other: Path) -> list[str]:
+    """Files of two results folders that are not the same, byte by byte."""
+    files = {file.relative_to(folder) for folder in (one, other) for file in folder.rglob("*") if file.is_file()}
+    results = [file for file in sorted(files) if not NOT_COMPARED.search(file.as_posix())]
+    return [str(file) for file in results if not _same(one / file, other / file)]
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.is_file() and other.is_file() and one.read_bytes() == other.read_bytes()

@@ -1,8 +1,13 @@
-"""A configuration that uses every key, so that every key matters to some job, and small edits of it."""
+"""A configuration that uses every key, so that every key matters to some job, small edits of it, and jobs' specs."""
 
 import copy
 from pathlib import Path
 from typing import Any
+
+from headtypes.core.files import canonical_json
+from headtypes.core.stage import wildcards_of
+from headtypes.planning.config import read_config
+from headtypes.planning.plan import RESULTS, STAGES, Plan
 
 DELETE = object()
 
@@ -198,3 +203,20 @@ def leaves(part: Any, path: str = "") -> dict[str, Any]:
     if not isinstance(part, dict):
         return {path: part}
     return {at: value for key in part for at, value in leaves(part[key], f"{path}/{key}" if path else str(key)).items()}
+
+
+def jobs_with_results(plan: Plan) -> dict[tuple, set[str]]:
+    """The results of every job of a plan in which nothing is idle: (rule, its wildcards) -> paths."""
+    jobs: dict[tuple, set[str]] = {}
+    for result in RESULTS:
+        for entry in result.of(plan) if result.of else ():
+            wildcards = wildcards_of(result.path, entry)
+            made = jobs.setdefault((result.rule, *wildcards.values()), set())
+            made.update(path.format(**wildcards) for path in result.paths)
+    return jobs
+
+
+def all_specs(raw: dict) -> dict[tuple, str]:
+    """The spec of every job of a configuration in which nothing is idle: (rule, its wildcards) -> canonical JSON."""
+    plan = Plan(read_config(raw))
+    return {job: canonical_json(STAGES[job[0]].spec(plan, *job[1:])) for job in jobs_with_results(plan)}

@@ -1,22 +1,57 @@
-"""Ablated models computed densely, sample by sample, in float64, from the definition of each operation."""
+"""Ablated models, norms and the analyses of Clark et al. (2019), computed densely in float64 from their definitions."""
 
 from functools import cache
 from itertools import count
 
 import numpy as np
 import torch
+from scipy.special import rel_entr
+from scipy.stats import entropy
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 
+from headtypes.attention.ablate import Ablation
+from headtypes.attention.hook import model_inputs, run
 from headtypes.attention.operations import OPERATIONS, Reading, operation_of
 from headtypes.core.files import derive_seed
 from headtypes.models.architectures import through_interface
 from headtypes.models.model_config import headed_layers
-from tests.support.models import in_float64
+from tests.support.models import ENCODERS, in_float64, opened
+from tests.support.records import types_in
 
+PAPER = Reading()
+# Tokens of a window that is padded in full; as many as those of `records.windows_of` have at most.
+WINDOW = 64
 # Every operation as it may be written.
 WRITTEN = ["temperature 0.3" if name == "temperature" else name for name in OPERATIONS]
 CHANGES = [operation for operation in WRITTEN if operation_of(operation).change]
+
+
+def result(output) -> torch.Tensor:
+    """What a model computes of its inputs: [sample, token, channel]; start and end are two channels."""
+    if "start_logits" in output:
+        return torch.stack([output.start_logits, output.end_logits], dim=-1)
+    return output.last_hidden_state
+
+
+def ablated(model, windows, operations, reading=PAPER) -> list[torch.Tensor]:
+    """The result of each window, [token, channel], all run as one padded batch."""
+    rows = [windows.tokens(window) for window in range(len(windows))]
+    types = None if windows.token_type_ids is None else [windows.token_type_ids[each] for each in rows]
+    pad, length = model.config.pad_token_id or 0, WINDOW if reading.uniform_over_padding else None
+    inputs = model_inputs([windows.input_ids[each] for each in rows], types, pad, torch.device("cpu"), length)
+    ablation = Ablation(operations, [windows.sentence[each] for each in rows], reading, head_outputs_for(model))
+    with torch.inference_mode():
+        found = result(run(opened(model), inputs, ablation))
+    return [one[: each.stop - each.start] for one, each in zip(found, rows, strict=True)]
+
+
+def defined(model, windows, window: int, operations, reading=PAPER, **more) -> torch.Tensor:
+    """The same of one window by `dense_output`, in float64; more: of its arguments."""
+    tokens, types = windows.tokens(window), types_in(windows, window)
+    given = windows.input_ids[tokens], types, operations, windows.sentence[tokens].tolist(), reading
+    more = {"head_outputs": head_outputs_for(model), "max_seq_length": WINDOW, **more}
+    return result(dense_output(model, *given, **more))[0, : tokens.stop - tokens.start]
 
 
 def head_outputs_for(model):
@@ -51,18 +86,26 @@ def dropped_pairs(operation: str, sentence: tuple[int, ...], reading: Reading):
     return found
 
 
-def defined_attention(
-    scores, operation: str, sentence: tuple[int, ...], reading: Reading, real: int, *, masked: bool, sink=-torch.inf
-):
-    """One head's attention [query, key] after an operation, from its scores, minus infinity where none is allowed.
+def scores_of(query, key, mask=None, scaling=None, softcap=None, position_bias=None, s_aux=None, **_):
+    """Scores [sample, head, query, key + 1], minus infinity where none is allowed; the last key is no token."""
+    key = key.repeat_interleave(query.shape[1] // key.shape[1], 1)
+    scores = query @ key.transpose(-1, -2) * (scaling or query.shape[-1] ** -0.5)
+    if softcap is not None:
+        scores = torch.tanh(scores / softcap) * softcap
+    if position_bias is not None:
+        scores = scores + position_bias
+    if mask is not None:
+        scores = scores.masked_fill(mask < 0, -torch.inf)
+    sink = torch.full_like(scores[0, :, 0, 0], -torch.inf) if s_aux is None else s_aux
+    return torch.cat([scores, sink.view(1, -1, 1, 1).expand(*scores.shape[:3], 1)], -1)
 
-    real:   how many tokens are no padding, which comes after them.
+
+def defined_attention(scores, operation: str, sentence: tuple[int, ...], reading: Reading, *, masked: bool):
+    """One head's attention [query, key] after an operation, from its scores [query, key + 1], as of `scores_of`.
+
     masked: dropped pairs have a score of minus infinity before the softmax, instead of no attention after it.
-    sink:   the score of no token.
     """
-    dropped = dropped_pairs(operation, sentence, reading)
-    # No token is one more key, at the end.
-    scores = torch.cat([scores, torch.full_like(scores[:, :1], sink)], 1)
+    dropped, scores = dropped_pairs(operation, sentence, reading), scores.clone()
     if masked and operation.startswith("drop"):
         scores[:, :-1][dropped] = -torch.inf
         return scores.softmax(-1)[:, :-1]
@@ -114,28 +157,19 @@ def dense_output(
 
     layers = count()
 
-    def attend(module, query, key, value, attention_mask=None, scaling=None, dropout=0.0, softcap=None, **kwargs):
-        layer, bias, sinks = next(layers), kwargs.get("position_bias"), kwargs.get("s_aux")
-        outputs = torch.empty_like(query)
+    def attend(module, query, key, value, attention_mask=None, **how):
+        layer, outputs = next(layers), torch.empty_like(query)
+        scores = scores_of(query, key, attention_mask, **how)[0]
+        scores[..., real:-1] = -torch.inf
         for head, operation in enumerate(operations[layer]):
-            # Heads in a row share the keys of one head where there are fewer of keys.
-            shared = head * key.shape[1] // query.shape[1]
-            scores = query[0, head] @ key[0, shared].T * (scaling or query.shape[-1] ** -0.5)
-            if softcap is not None:
-                scores = torch.tanh(scores / softcap) * softcap
-            if bias is not None:
-                scores = scores + bias[0, head]
-            if attention_mask is not None:
-                scores[attention_mask[0, 0] < 0] = -torch.inf
-            scores[:, real:] = -torch.inf
             if operation == "mean":
                 outputs[0, head] = torch.from_numpy(head_outputs[layer, head]).double()
             else:
-                sink = -torch.inf if sinks is None else float(sinks[head])
-                attention = defined_attention(scores, operation, sentence, reading, real, masked=masked, sink=sink)
-                outputs[0, head] = attention @ value[0, shared]
+                attention = defined_attention(scores[head], operation, sentence, reading, masked=masked)
+                # Heads in a row share the values of one head where there are fewer of values.
+                outputs[0, head] = attention @ value[0, head * value.shape[1] // query.shape[1]]
             if operation.startswith("resample"):
-                named = outputs[0, head], scores, operation, sentence[:real], layer, head, query.shape[1]
+                named = outputs[0, head], scores[head], operation, sentence[:real], layer, head, query.shape[1]
                 outputs[0, head] = resampled(*named)
         return outputs.transpose(1, 2), None
 
@@ -144,3 +178,127 @@ def dense_output(
     model = model if model.dtype == torch.float64 else in_float64(model)
     with torch.inference_mode(), through_interface(model, "dense_reference"):
         return model(**inputs)
+
+
+# What each family calls the output projection of an attention layer; `o_proj` where nothing is said.
+PROJECTIONS = {
+    **dict.fromkeys(["bert", "electra", "ernie", "mobilebert"], "attention.output.dense"),
+    **dict.fromkeys(["roberta", "xlm-roberta", "camembert", "data2vec-text"], "attention.output.dense"),
+    "albert": "attention.dense",
+    "distilbert": "attention.out_lin",
+    "modernbert": "attn.Wo",
+    "mpnet": "attn.o",
+    **dict.fromkeys(["bloom", "falcon"], "self_attention.dense"),
+    "gptj": "attn.out_proj",
+    "gpt2": "attn.c_proj",
+    "opt": "self_attn.out_proj",
+    "gpt_neox": "attention.dense",
+    **dict.fromkeys(["nomic_bert", "olmo_hybrid"], "self_attn.o_proj"),
+    **dict.fromkeys([*ENCODERS.keys() - {"t5", "mt5", "umt5"}, "lfm2"], "self_attn.out_proj"),
+    **dict.fromkeys(["t5", "mt5", "umt5"], "SelfAttention.o"),
+}
+# These scale what a head hands over by a gate before the output projection, so that their heads have no norms.
+GATED = ("qwen3_next", "qwen3_5_text")
+
+
+def defined_writes(model, family, ids, types):
+    """Attention, values and slices of the output projection of one sample in float64, layer by layer.
+
+    returns for each layer [head, query, key], [head, key, channel] and [head, channel, width].
+    """
+    found = []
+
+    def attend(module, query, key, value, attention_mask=None, **how):
+        value = value.repeat_interleave(query.shape[1] // value.shape[1], 1)
+        found.append((scores_of(query, key, attention_mask, **how)[0].softmax(-1)[..., :-1], value[0]))
+        return (found[-1][0] @ value).transpose(1, 2).contiguous(), None
+
+    AttentionInterface.register("norms_reference", attend)
+    AttentionMaskInterface.register("norms_reference", eager_mask)
+    model = in_float64(model).requires_grad_(False)
+    through_interface(model, "norms_reference")
+    inputs = {"input_ids": torch.tensor([ids])} | ({} if types is None else {"token_type_ids": torch.tensor([types])})
+    with torch.inference_mode():
+        model(**inputs)
+    name = PROJECTIONS.get(family, "o_proj")
+    weights = [module.weight for path, module in model.named_modules() if path.endswith(name)]
+    weights = weights if len(weights) == len(found) else weights * len(found)
+    into = [weight if family == "gpt2" else weight.T for weight in weights]
+    return [(*of, weight.reshape(len(of[1]), of[1].shape[-1], -1)) for of, weight in zip(found, into, strict=True)]
+
+
+def defined_norms(model, family, ids, types):
+    """The shares of norms of one sample by their definition: [layer, head, query, key] float64."""
+    layers = defined_writes(model, family, ids, types)
+    norms = np.zeros((len(layers), *layers[0][0].shape))
+    for layer, (attention, value, weight) in enumerate(layers):
+        # What each token hands over to each: [head, query, key, width].
+        norms[layer] = (attention[..., None] * (value @ weight)[:, None]).norm(dim=-1)
+    return norms / norms.sum(-1, keepdims=True)
+
+
+# Names of special tokens other than BERT's.
+SPECIAL = {"<s>": "[CLS]", "</s>": "[SEP]"}
+
+
+def named(tokenizer, ids: list[int]) -> list[str]:
+    """Tokens by their surface, the special ones by BERT's names."""
+    tokens = [token.removeprefix("##").removeprefix("Ġ") for token in tokenizer.convert_ids_to_tokens(ids)]
+    return [SPECIAL.get(token, token) for token in tokens]
+
+
+def with_no_token(rows) -> np.ndarray:
+    """Rows of attention with what they lack to one, which goes to no token, as one more key: [row, key + 1]."""
+    lacking = 1 - np.sum(rows, axis=1, keepdims=True)
+    return np.concatenate([rows, np.where(lacking > 1e-6, lacking, 0)], axis=1)
+
+
+def defined_surface(attention: np.ndarray, tokens: list[str]) -> dict[str, float]:
+    """The surface patterns of one head [query, key] on one segment, and the entropy of uniform attention.
+
+    What is impossible is NaN: a token that the segment lacks, or a pair of which one token does not see the other.
+    """
+    length = len(tokens)
+    sees = attention > 0
+    of_cls, of_sep, of_punctuation = (
+        [t for t in range(length) if tokens[t] in kinds] for kinds in ({"[CLS]"}, {"[SEP]"}, {",", "."})
+    )
+    others = [s for s in range(length) if s not in of_sep]
+
+    def offset(by):
+        possible = length <= abs(by) or np.diagonal(sees, by).any()
+        return np.diagonal(attention, by).sum() / length if possible else np.nan
+
+    def mean_to(rows, keys):
+        return attention[np.ix_(rows, keys)].sum(1).mean()
+
+    rows = range(length)
+    found = {
+        "self": offset(0),
+        "previous": offset(-1),
+        "next": offset(1),
+        "cls": mean_to(rows, of_cls) if of_cls else np.nan,
+        "sep": mean_to(rows, of_sep) if of_sep else np.nan,
+        "punctuation": mean_to(rows, of_punctuation),
+        "sep_to_sep": mean_to(of_sep, of_sep) if of_sep else np.nan,
+        "other_to_sep": mean_to(others, of_sep) if of_sep else np.nan,
+        "entropy": np.mean(entropy(with_no_token(attention), axis=1)),
+        "entropy_cls": np.nan,
+        "peak": attention.max(1).mean(),
+        "first": mean_to(rows, [0]),
+        "uniform": np.log(sees.sum(1)).mean(),
+    }
+    if of_cls and sees[of_cls[0]].sum() > 1:
+        found["entropy_cls"] = entropy(attention[of_cls[0]])
+    found["special"] = found["cls"] + found["sep"] + found["punctuation"]
+    return found
+
+
+def defined_divergence(one: np.ndarray, other: np.ndarray, smoothing: float) -> float:
+    """Jensen-Shannon divergence of two heads [query, key], summed over the rows of a segment, in nats."""
+    # A head of a local layer may look at fewer tokens than one of another layer.
+    p, q = (
+        with_no_token((1 - smoothing) * head + smoothing * (head > 0) / (head > 0).sum(1, keepdims=True))
+        for head in (one, other)
+    )
+    return 0.5 * sum(rel_entr(head, (p + q) / 2).sum() for head in (p, q))

@@ -129,11 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._refuse("RepoNotFound")
 
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
-    def do_POST(self) -> None:
-        self.do_GET()
+    do_HEAD = do_POST = do_GET  # noqa: N815
 
     def _fault(self, path: str) -> str | None:
         kind, where = self.server.hub.fault or (None, "$^")

@@ -2,9 +2,9 @@
 
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -102,13 +102,12 @@ def plain_attentions(model, ids: list[int], token_types: list[int] | None) -> np
     return torch.cat(output.attentions).numpy()
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(NamedTuple):
     """A kind of model: its type, the tokenizer of its kind, and what its configuration has beside `SIZES`."""
 
     type: str
     make_tokenizer: Callable
-    more: Mapping = field(default_factory=dict)
+    more: Mapping = {}
 
 
 SIZES = {
@@ -153,34 +152,29 @@ _GEMMA3N |= {"altup_num_inputs": 2, "activation_sparsity_pattern": [0.0] * 2}
 FAMILIES = {
     each.type: each
     for each in (
-        Family("bert", bert_tokenizer),
-        Family("electra", bert_tokenizer),
-        Family("albert", bert_tokenizer),
+        *(Family(name, bert_tokenizer) for name in ("bert", "electra", "albert")),
         Family("distilbert", bert_tokenizer, {"hidden_dim": 20}),
         Family("mobilebert", bert_tokenizer, {"intra_bottleneck_size": 24, "initializer_range": 0.1}),
-        Family("ernie", bert_tokenizer),
-        Family("nomic_bert", bert_tokenizer),
+        *(Family(name, bert_tokenizer) for name in ("ernie", "nomic_bert")),
         # Local layers look 3 tokens to either side; the first layer is not local.
         Family("modernbert", bert_tokenizer, {"local_attention": 6}),
-        Family("roberta", roberta_tokenizer, _PAD_IS_1),
-        Family("xlm-roberta", roberta_tokenizer, _PAD_IS_1),
-        Family("camembert", roberta_tokenizer, _PAD_IS_1),
-        Family("data2vec-text", roberta_tokenizer, _PAD_IS_1),
+        *(
+            Family(name, roberta_tokenizer, _PAD_IS_1)
+            for name in ("roberta", "xlm-roberta", "camembert", "data2vec-text")
+        ),
         Family("eurobert", roberta_tokenizer, {**_PAD_IS_1, **_SHARED_KEYS, "max_position_embeddings": 64}),
         Family("gpt2", gpt2_tokenizer, {"bos_token_id": 0, "eos_token_id": 0}),
         Family("opt", gpt2_tokenizer, {**_NO_PAD, "ffn_dim": 20, "word_embed_proj_dim": 24, "pad_token_id": 1}),
         Family("gpt_neox", gpt2_tokenizer, _NO_PAD),
         Family("llama", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
         Family("mistral", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS, "sliding_window": 5}),
-        Family("qwen2", gpt2_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
-        Family("qwen3", gpt2_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
+        *(Family(name, gpt2_tokenizer, {**_NO_PAD, **_SHARED_KEYS}) for name in ("qwen2", "qwen3")),
         Family("gemma", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
         Family("gemma3_text", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS, "sliding_window": 5}),
         Family("olmo2", gpt2_tokenizer, {**_NO_PAD, **_SHARED_KEYS}),
         Family("phi3", llama_tokenizer, {**_NO_PAD, **_SHARED_KEYS, "sliding_window": None}),
         Family("mpnet", roberta_tokenizer, _PAD_IS_1),
-        Family("bloom", gpt2_tokenizer, _NO_PAD),
-        Family("falcon", gpt2_tokenizer, _NO_PAD),
+        *(Family(name, gpt2_tokenizer, _NO_PAD) for name in ("bloom", "falcon")),
         Family("gptj", gpt2_tokenizer, {**_NO_PAD, "rotary_dim": 4}),
         Family("stablelm", gpt2_tokenizer, {**_NO_PAD, "num_key_value_heads": 2, "partial_rotary_factor": 0.7}),
         # Scores are capped where they are large.

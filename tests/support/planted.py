@@ -1,6 +1,5 @@
 """Heads of four planted types."""
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -44,18 +43,3 @@ def heads(counts: dict[str, int], noise: float, seed: int) -> tuple[np.ndarray, 
     names = rng.permutation([name for name, count in counts.items() for _ in range(count)])
     rows = np.stack([pattern(name) for name in names]) + noise * rng.random((len(names), WIDTH))
     return rows / rows.sum(axis=1, keepdims=True), names
-
-
-def samples_of(features: np.ndarray, samples: int, noise: float, seed: int) -> np.ndarray:
-    """Per-sample features [sample, head, column] float32 that vary about the heads' own."""
-    varied = features + noise * np.random.default_rng(seed).random((samples, *features.shape))
-    return (varied / varied.sum(axis=-1, keepdims=True)).astype(np.float32)
-
-
-def naive_match(labels: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Labels of four clusters, renamed so that as many as can be are those of the reference."""
-    best = max(
-        itertools.permutations(range(4)),
-        key=lambda renamed: sum(renamed[a] == b for a, b in zip(labels, reference, strict=True)),
-    )
-    return np.array([best[label] for label in labels])

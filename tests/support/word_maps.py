@@ -60,24 +60,6 @@ def dense_words(maps: np.ndarray, word_of_token: Sequence[int]) -> np.ndarray:
     return found
 
 
-def dense_guesses(words: np.ndarray, causal: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """The guesses, [word, layer, head, direction], and by how much the best beats the second, from word-level maps."""
-    layers, heads, count = *words.shape[:2], words.shape[-1] - 2
-    guess = np.full((count, layers, heads, 2), -1)
-    margin = np.full(guess.shape, np.inf)
-    for index in np.ndindex(layers, heads):
-        between = words[index][1:-1, 1:-1]
-        for i in range(count):
-            for direction, row in enumerate((between[i], between[:, i])):
-                seen = [j for j in range(count) if j != i and not (causal and (j > i) == (direction == 0))]
-                order = sorted(seen, key=lambda j, row=row: -row[j])
-                if order:
-                    guess[i, *index, direction] = order[0] + 1
-                if len(order) > 1:
-                    margin[i, *index, direction] = row[order[0]] - row[order[1]]
-    return guess, margin
-
-
 def sentence(words: str, heads: Sequence[int], relations: str) -> Sentence:
     """A sentence of a treebank without tags, from lists in words."""
     split, none = tuple(words.split()), ("",) * len(heads)

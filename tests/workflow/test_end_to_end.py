@@ -16,7 +16,7 @@ from headtypes.data.kinds.question_answering import score_predictions
 from headtypes.data.tasks import KINDS
 from headtypes.planning.config import read_config
 from headtypes.planning.plan import RESULTS, STAGES, Plan
-from tests.support.compared import differences
+from tests.support.commands import differences
 from tests.support.demo import demo_task
 from tests.support.records import read_squad
 from tests.workflow.conftest import ROOT

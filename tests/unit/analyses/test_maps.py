@@ -18,7 +18,7 @@ from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.hdf5_files import read_arrays, read_groups, write_arrays
 from headtypes.data.encoding import encode_samples
 from headtypes.data.tasks import Sample
-from tests.support.dense_norms import defined_norms
+from tests.support.dense import defined_norms
 from tests.support.models import plain_attentions, tiny_bert, tiny_family, tiny_language_model, tiny_roberta
 from tests.support.reading import measured
 from tests.support.records import SAMPLES, recorded

@@ -21,7 +21,26 @@ from tests.support.clark_results import PUBLISHED
 from tests.support.models import plain_attentions, tiny_bert, tiny_family
 from tests.support.records import recorded
 from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, roberta_tokenizer
-from tests.support.word_maps import dense_guesses, dense_words, random_maps, read_planted, sentence, tokens_of
+from tests.support.word_maps import dense_words, random_maps, read_planted, sentence, tokens_of
+
+
+def dense_guesses(words: np.ndarray, causal: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The guesses, [word, layer, head, direction], and by how much the best beats the second, from word-level maps."""
+    layers, heads, count = *words.shape[:2], words.shape[-1] - 2
+    guess = np.full((count, layers, heads, 2), -1)
+    margin = np.full(guess.shape, np.inf)
+    for index in np.ndindex(layers, heads):
+        between = words[index][1:-1, 1:-1]
+        for i in range(count):
+            for direction, row in enumerate((between[i], between[:, i])):
+                seen = [j for j in range(count) if j != i and not (causal and (j > i) == (direction == 0))]
+                order = sorted(seen, key=lambda j, row=row: -row[j])
+                if order:
+                    guess[i, *index, direction] = order[0] + 1
+                if len(order) > 1:
+                    margin[i, *index, direction] = row[order[0]] - row[order[1]]
+    return guess, margin
+
 
 KNOWN = ["the", "cat", "sat"]
 MAKERS = {

@@ -8,18 +8,14 @@ import torch
 from scipy.stats import chi2
 
 from headtypes.attention.ablate import Ablation
-from headtypes.attention.hook import Layer, model_inputs, run
+from headtypes.attention.hook import Layer
 from headtypes.attention.operations import Reading, reading_matters
-from headtypes.data.kinds.question_answering import build_windows
-from tests.support.blocks import WAYS, cut_into_blocks
-from tests.support.dense import CHANGES, dense_output, dropped_pairs, head_outputs_for, mixed
-from tests.support.layers import attention_of, layer_of
-from tests.support.models import opened, tiny_bert, tiny_roberta
-from tests.support.records import questions, types_in
+from tests.support.dense import CHANGES, PAPER, ablated, defined, dropped_pairs, mixed
+from tests.support.models import tiny_bert, tiny_roberta
+from tests.support.reading import WAYS, attention_of, cut_into_blocks, layer_of
+from tests.support.records import windows_of
 
 MODELS = {"bert": tiny_bert, "roberta": tiny_roberta}
-PAPER = Reading()
-WINDOW = 60
 READINGS = {
     "segments": Reading(sentences="segments"),
     "special tokens inter": Reading(special_tokens="inter"),
@@ -29,29 +25,9 @@ READINGS = {
 }
 
 
-def dense_logits(model, ids, types, operations, sentence, reading=PAPER):
-    """Start and end logits [2, token] of one sample by `dense_output`."""
-    more = {"head_outputs": head_outputs_for(model), "max_seq_length": WINDOW}
-    output = dense_output(model, ids, types, operations, sentence, reading, **more)
-    return torch.stack([output.start_logits[0, : len(ids)], output.end_logits[0, : len(ids)]])
-
-
-def ablated_logits(model, inputs, operations, sentence, reading=PAPER):
-    """Start and end logits [2, token] of one sample, run through `Ablation`; arguments as of `dense_logits`."""
-    ids, types = inputs
-    length = WINDOW if reading.uniform_over_padding else None
-    types = None if types is None else [types]
-    inputs = model_inputs([ids], types, model.config.pad_token_id, torch.device("cpu"), length)
-    with torch.inference_mode():
-        output = run(opened(model), inputs, Ablation(operations, [sentence], reading, head_outputs_for(model)))
-    return torch.stack([output.start_logits[0, : len(ids)], output.end_logits[0, : len(ids)]])
-
-
-def one_window(tokenizer):
-    """A window of several sentences: its ids and token types, and the sentence of each token."""
-    windows = build_windows(questions(), tokenizer, max_seq_length=WINDOW)
-    tokens = windows.tokens(1)
-    return (windows.input_ids[tokens], types_in(windows, 1)), windows.sentence[tokens]
+def found_and_defined(model, windows, operations, reading=PAPER):
+    """The start and end logits [token, 2] of a window of several sentences, ablated, and by `dense_output`."""
+    return ablated(model, windows, operations, reading)[1].double(), defined(model, windows, 1, operations, reading)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -59,12 +35,10 @@ def one_window(tokenizer):
 @pytest.mark.parametrize("operation", CHANGES)
 def test_each_reading_equals_the_dense_computation_and_matters_where_it_says(name, operation, reading):
     model, tokenizer = MODELS[name]()
-    inputs, sentence = one_window(tokenizer)
-    operations = mixed(model, ["keep", operation])
-    found = ablated_logits(model, inputs, operations, sentence, reading)
-    expected = dense_logits(model, *inputs, operations, sentence.tolist(), reading)
-    torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
-    paper = dense_logits(model, *inputs, operations, sentence.tolist())
+    windows, operations = windows_of(tokenizer), mixed(model, ["keep", operation])
+    found, expected = found_and_defined(model, windows, operations, reading)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
+    paper = defined(model, windows, 1, operations)
     (field,) = [field for field, value in vars(reading).items() if value != vars(PAPER)[field]]
     assert ((expected - paper).abs().max() > 1e-3) == (field in reading_matters([operation]))
 
@@ -73,23 +47,22 @@ def test_each_reading_equals_the_dense_computation_and_matters_where_it_says(nam
 @pytest.mark.parametrize("special_tokens", ["neither", "inter", "cut"])
 def test_readings_and_operations_together_equal_the_dense_computation(name, special_tokens):
     model, tokenizer = MODELS[name](layers=4, heads=6)
-    inputs, sentence = one_window(tokenizer)
     reading = Reading("segments", special_tokens, renormalise=True, uniform_over_padding=True)
     operations = mixed(model, ["keep", *CHANGES], seed=1)
     # What padding gets from the others reaches the tokens through uniform heads further up.
     operations[3, ::2] = "uniform"
     assert set(CHANGES) - {"uniform"} <= set(operations[:3].flat)
-    found = ablated_logits(model, inputs, operations, sentence, reading)
-    expected = dense_logits(model, *inputs, operations, sentence.tolist(), reading)
-    torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
+    found, expected = found_and_defined(model, windows_of(tokenizer), operations, reading)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
 
 
 def test_a_row_that_loses_everything_is_zero_however_it_is_read():
     """Here every token is of one sentence, so nothing is left of any row."""
     model, tokenizer = tiny_bert()
-    inputs, sentence = one_window(tokenizer)
+    windows = windows_of(tokenizer)
+    windows = replace(windows, sentence=np.ones_like(windows.sentence))
     dropped, gone = (
-        ablated_logits(model, inputs, mixed(model, [operation]), np.ones_like(sentence), Reading(renormalise=True))
+        ablated(model, windows, mixed(model, [operation]), Reading(renormalise=True))[1]
         for operation in ("drop_intra", "zero")
     )
     torch.testing.assert_close(dropped, gone, atol=1e-5, rtol=0)

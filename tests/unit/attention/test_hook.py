@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headtypes.attention import hook
-from headtypes.attention.hook import Group, equal_lengths, plan_batches, run_model
-from tests.support.layers import layer_of
+from headtypes.attention.hook import Group, equal_lengths, plan_batches
 from tests.support.models import tiny_bert
+from tests.support.reading import layer_of
 
 CPU, GPU = torch.device("cpu"), torch.device("meta")
 
@@ -77,11 +77,11 @@ def test_batches_hold_each_sample_once_the_longest_first_as_many_as_the_budget_a
 def run_batches(model, ids, types, batch_tokens, step, **how):
     """Run a model, and call `step` with each batch that has run."""
 
-    def hook(batch):
-        return lambda number, layer: layer.head_outputs()
+    def run_batch(batch, forward):
+        forward(lambda number, layer: layer.head_outputs())
+        step(batch)
 
-    finish = lambda batch, hook, output: step(batch)  # noqa: E731
-    run_model(model, ids, types, hook=hook, finish=finish, batch_tokens=batch_tokens, what="test", **how)
+    hook.run_batches(model, ids, types, run_batch, batch_tokens=batch_tokens, what="test", **how)
 
 
 @pytest.mark.parametrize("length", [None, 6])

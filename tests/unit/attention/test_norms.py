@@ -9,8 +9,7 @@ from headtypes.attention.norms import scale_rows
 from headtypes.attention.one_pass import read_attention
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
-from tests.support.clark import named
-from tests.support.dense_norms import GATED, defined_norms
+from tests.support.dense import GATED, defined_norms, named
 from tests.support.models import ENCODERS, FAMILIES, tiny_bert, tiny_family
 from tests.support.records import SAMPLES
 from tests.unit.analyses.distances.test_measure import defined_features

@@ -14,9 +14,8 @@ from headtypes.analyses.surface.measure import measure_surface
 from headtypes.attention.one_pass import ModelOnTask, read_attention
 from headtypes.attention.reducers import PerSample
 from headtypes.data.encoding import encode_samples
-from tests.support.blocks import cut_into_blocks
 from tests.support.models import plain_attentions, tiny_bert, tiny_roberta
-from tests.support.reading import measured
+from tests.support.reading import cut_into_blocks, measured
 from tests.support.records import SAMPLES as ALL_SAMPLES
 from tests.support.records import recorded, shortened_samples
 from tests.support.refusals import refusal

@@ -20,12 +20,11 @@ from headtypes.attention.hook import Layer, model_inputs, open_attention, run
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
-from headtypes.models.architectures import _OWN, check_layer, check_model
+from headtypes.models.architectures import _REPLACED, check_layer, check_model
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import HEADS, MissingHeadError, load_model
 from headtypes.models.model_config import body_of, is_causal, padding_token
-from tests.support.clark import named
-from tests.support.dense import WRITTEN, dense_output, head_outputs_for, mixed
+from tests.support.dense import PAPER, WRITTEN, ablated, defined, dense_output, mixed, named, result
 from tests.support.models import (
     ENCODERS,
     FAMILIES,
@@ -41,20 +40,12 @@ from tests.support.models import (
 )
 from tests.support.places import ROOT
 from tests.support.reading import distance_features, reader_of
-from tests.support.records import SAMPLES, described, recorded, types_in, windows_of
+from tests.support.records import SAMPLES, described, inputs_of, recorded, windows_of
 from tests.support.refusals import refusal
 from tests.unit.analyses.distances.test_measure import defined_features
 
 DOCS = ROOT / "docs" / "lookup" / "models.md"
-PAPER = Reading()
 MASK_OF_5 = torch.ones(1, 1, 5, 5, dtype=torch.bool).tril()
-
-
-def result(output) -> torch.Tensor:
-    """What a model computes of its inputs: [sample, token, channel]; start and end are two channels."""
-    if "start_logits" in output:
-        return torch.stack([output.start_logits, output.end_logits], dim=-1)
-    return output.last_hidden_state
 
 
 @pytest.mark.parametrize("name", [*FAMILIES, *ENCODERS])
@@ -66,18 +57,6 @@ def test_features_in_padded_batches_equal_the_definition_on_single_samples(name)
         attention = plain_attentions(model, ids, encoded.token_types and encoded.token_types[index])
         expected = defined_features(attention, named(tokenizer, ids), 64)
         np.testing.assert_allclose(found[index], expected, atol=1e-5, rtol=0)
-
-
-def ablated(model, windows, operations, reading=PAPER, length=None):
-    """The result of each window, all run as one padded batch."""
-    rows = [windows.tokens(window) for window in range(len(windows))]
-    types = None if windows.token_type_ids is None else [windows.token_type_ids[each] for each in rows]
-    pad = model.config.pad_token_id or 0
-    inputs = model_inputs([windows.input_ids[each] for each in rows], types, pad, torch.device("cpu"), length)
-    ablation = Ablation(operations, [windows.sentence[each] for each in rows], reading, head_outputs_for(model))
-    with torch.inference_mode():
-        found = result(run(opened(model), inputs, ablation))
-    return [one[: each.stop - each.start] for one, each in zip(found, rows, strict=True)]
 
 
 @cache
@@ -93,17 +72,11 @@ def test_an_operation_equals_the_dense_computation(name, operation):
     windows = windows_of(tokenizer)
     operations = mixed(model, WRITTEN if operation == "all of them" else ["keep", operation])
     for window, found in enumerate(ablated(model, windows, operations)):
-        tokens = windows.tokens(window)
-        ids = windows.input_ids[tokens]
-        types = types_in(windows, window)
         if operation == "keep":
-            inputs = model_inputs([ids], None if types is None else [types], 0, torch.device("cpu"))
             with torch.inference_mode():
-                expected = result(model(**inputs))[0].double()
+                expected = result(model(**inputs_of(windows, window)))[0].double()
         else:
-            sentence, head_outputs = windows.sentence[tokens].tolist(), head_outputs_for(model)
-            output = dense_output(exact(name), ids, types, operations, sentence, PAPER, head_outputs=head_outputs)
-            expected = result(output)[0]
+            expected = defined(exact(name), windows, window, operations)
         # Relative to the largest, since a model without normalisation (MobileBERT) has large numbers.
         scale = expected.abs().max().clamp_min(1)
         torch.testing.assert_close(found / scale, (expected / scale).float(), atol=2e-5, rtol=0)
@@ -115,10 +88,8 @@ def test_renormalised_rows_keep_what_goes_to_no_token_as_masking_before_the_soft
     windows, reading = windows_of(tokenizer), Reading(renormalise=True)
     operations = mixed(model, ["keep", "drop_intra", "drop_inter"])
     for window, found in enumerate(ablated(model, windows, operations, reading)):
-        tokens = windows.tokens(window)
-        of_window = windows.input_ids[tokens], None, operations, windows.sentence[tokens].tolist(), reading
-        expected = result(dense_output(model, *of_window, masked=masked))[0].float()
-        torch.testing.assert_close(found, expected, atol=2e-5, rtol=0)
+        expected = defined(model, windows, window, operations, reading, masked=masked)
+        torch.testing.assert_close(found, expected.float(), atol=2e-5, rtol=0)
 
 
 def test_uniform_over_padding_equals_the_dense_computation_in_a_causal_model():
@@ -126,11 +97,9 @@ def test_uniform_over_padding_equals_the_dense_computation_in_a_causal_model():
     windows, reading = windows_of(tokenizer), Reading(uniform_over_padding=True)
     model.config.pad_token_id = 0
     operations = mixed(model, ["keep", "uniform", "drop_inter"])
-    (found, *_) = ablated(model, windows, operations, reading, length=64)
-    tokens = windows.tokens(0)
-    sentence = windows.sentence[tokens].tolist()
-    expected = dense_output(model, windows.input_ids[tokens], None, operations, sentence, reading, max_seq_length=64)
-    torch.testing.assert_close(found, result(expected)[0, : len(sentence)].float(), atol=2e-5, rtol=0)
+    (found, *_) = ablated(model, windows, operations, reading)
+    expected = defined(model, windows, 0, operations, reading)
+    torch.testing.assert_close(found, expected.float(), atol=2e-5, rtol=0)
 
 
 def test_values_may_have_other_channels_than_queries():
@@ -352,7 +321,7 @@ INPUTS = {"input_ids": IDS, "attention_mask": torch.ones_like(IDS)}
 def test_a_model_is_left_as_it_was_even_by_a_pass_that_fails(name):
     model, _ = tiny_family(name)
     before = state(model)
-    assert {type(each).__name__ for each in model.modules()} & set(_OWN)
+    assert {type(each).__name__ for each in model.modules()} & set(_REPLACED)
 
     def fails(number, layer):
         raise RuntimeError("stop")

@@ -15,8 +15,7 @@ from jsonschema import Draft202012Validator
 from headtypes.planning.config import Config, Layers, Strict, expanded, laid_over, mistakes_in, read_config
 from headtypes.planning.plan import Plan, plan_of
 from tests.docs.schema import json_schema
-from tests.support.configs import DELETE, edited, full_config
-from tests.support.job_specs import all_specs
+from tests.support.configs import DELETE, all_specs, edited, full_config
 from tests.support.places import ROOT
 from tests.support.refusals import refusal
 

@@ -9,8 +9,7 @@ from headtypes.data.stage import prepare_windows
 from headtypes.planning.checks import check_published
 from headtypes.planning.config import read_config
 from headtypes.planning.plan import AblationPlan, Plan
-from tests.support.configs import edited, full_config
-from tests.support.job_specs import all_specs
+from tests.support.configs import all_specs, edited, full_config
 
 
 @pytest.fixture

@@ -15,8 +15,7 @@ from headtypes.planning.config import read_config
 from headtypes.planning.plan import STAGES, Plan
 from tests.contract import tables
 from tests.contract.tables import leaf_paths, leaf_rows
-from tests.support.configs import edited, full_config
-from tests.support.job_specs import all_specs
+from tests.support.configs import all_specs, edited, full_config
 from tests.support.places import ROOT, SCRIPTS
 
 LEAVES = leaf_rows()
@@ -48,7 +47,7 @@ def test_every_value_of_the_full_configuration_is_tried(full):
 
 def test_specs_do_not_depend_on_the_order_in_which_python_happens_to_keep_a_set(tmp_path):
     program = "import sys\nfrom pathlib import Path\nfrom tests.support.configs import full_config\n"
-    program += "from tests.support.job_specs import all_specs\nprint(all_specs(full_config(Path(sys.argv[1]))))"
+    program += "from tests.support.configs import all_specs\nprint(all_specs(full_config(Path(sys.argv[1]))))"
     command = [sys.executable, "-c", program, str(tmp_path)]
     starts = [
         subprocess.run(command, env={"PYTHONPATH": f"{SCRIPTS}:{ROOT}", "PYTHONHASHSEED": seed}, stdout=subprocess.PIPE)

@@ -24,7 +24,7 @@ Change = Callable[[Tensor, slice], Tensor]
 
 
 class Ablation:
-    """A hook that applies one operation to each head while a model runs on one batch.
+    """A hook (`hook.run`) that applies one operation to each head while a model runs on one batch.
 
     operations: [layer, head] texts such as `zero` or `temperature 2`; `keep` leaves a head as it is.
     sentences:  for each sample of the batch, the sentence number of each real token, [token]: -1 for a special token, 0
@@ -111,7 +111,7 @@ class AblatedHeads:
 
     @property
     def mean_outputs(self) -> Float[Tensor, "head 1 channel"]:
-        """The measured mean output of each head; raises `InputError` if it has not the channels of a head."""
+        """The measured mean output of each head; raises `InputError` if the model's heads have other channels."""
         means, value = self.ablation.head_outputs[self.layer_number], self.all_heads.value
         if means.shape[-1] != value.shape[-1]:
             raise InputError(
@@ -137,10 +137,7 @@ class AblatedHeads:
         return outputs
 
     def blocks(self) -> Iterator[tuple[tuple[slice, ...], Layer, slice, Tensor]]:
-        """Yield for each block (index in the head outputs, layer with its heads alone, query rows, attention).
-
-        The attention is [sample, head, row, key].
-        """
+        """Yield blocks: (index in the head outputs, layer of the block's heads, slice of query rows, attention)."""
         for heads, layer, rows in self.pairs.blocks_of_heads(self.layer):
             attention = layer.attention(rows, self.ablation.scratch.memory(layer, rows))
             yield (slice(None), heads, rows), layer, rows, attention
@@ -149,7 +146,8 @@ class AblatedHeads:
 class SentencePairs(Group):
     """Samples of one length, with the pairs of their tokens that are within a sentence, or between sentences.
 
-    sentences: for each sample of the batch [token] sentence numbers, -1 for a special token; padding counts as special.
+    group: the samples. sentences: for each sample of the batch the sentence of each token, -1 for a special token;
+        padding counts as special.
     """
 
     def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
@@ -161,7 +159,10 @@ class SentencePairs(Group):
         self._special_tokens = reading.special_tokens
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
-        """Return true for pairs that stay if those in (intra) or between sentences are dropped; start, stop: rows."""
+        """Return true for each pair that stays when pairs within a sentence (intra) or between sentences are dropped.
+
+        start, stop: the first query row, and the row after the last.
+        """
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
         intra = (query == key) & in_sentences

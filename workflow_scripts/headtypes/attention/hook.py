@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,17 +120,15 @@ class Layer:
             scratch[:, :, out.shape[2] :] = 0
         return out if share is None else torch.mul(out, share, out=None if scratch is None else out)
 
-    def to_none(self, rows: slice) -> Float[Tensor, "batch head row 1"]:
-        """Return the share of attention, exact even if small, that rows give to no token in a layer with a sink."""
-        return (-self._above_sink(self._in_softmax(rows))).sigmoid()
-
     def renormalised(self, attention: Tensor, rows: slice) -> Float[Tensor, "batch head row key"]:
         """Return attention of the query rows `rows`, some of it set to zero, divided in place by the sum of each row.
 
         A row of zeros stays zero. In a layer with a sink, the sum includes the share that goes to no token.
         """
-        # A row that lost everything stays zero, and what goes to no token cannot be taken away.
-        rest = attention.sum(-1, keepdim=True) + (0 if self.sink is None else self.to_none(rows))
+        rest = attention.sum(-1, keepdim=True)
+        if self.sink is not None:
+            # What goes to no token cannot be taken away.
+            rest += (-self._above_sink(self._in_softmax(rows))).sigmoid()
         return attention.div_(rest.clamp_min(torch.finfo(attention.dtype).tiny))
 
     def _above_sink(self, scores: Tensor) -> Float[Tensor, "batch head row 1"]:
@@ -205,7 +204,7 @@ AttentionMaskInterface.register(ATTENTION, _mask)
 
 
 def open_attention(model: PreTrainedModel) -> ExitStack:
-    """Let `run` call a hook with each attention layer of a model, until the returned stack is closed."""
+    """Make a model's attention call the hook that `run` is given, until the returned stack is closed."""
     return through_interface(model, ATTENTION)
 
 
@@ -239,8 +238,7 @@ class Scratch:
     def memory(self, layer: Layer, rows: slice) -> Tensor:
         """Return memory [batch, head, row, key] for the attention of query rows; later calls may return it again.
 
-        On a GPU, rows are rounded up to a multiple of `LEAST_ROWS`, and keys, after `LEAST_ROWS - 1` more, to one of 8;
-        the view that `Layer.attention` returns has the attention's own shape.
+        On a GPU the memory has more rows and keys than the attention.
         """
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
@@ -255,7 +253,10 @@ class Scratch:
 
 
 def skewed(rows: Tensor, columns: int, *, before: int = 0, step: int = 1) -> Tensor:
-    """Return a view with `columns` columns: [..., r, c] is `rows[..., r, c + step * r - before]`, across row ends."""
+    """Return a view with `columns` columns: [..., r, c] is `rows[..., r, c + step * r - before]`.
+
+    An index beyond either end of a row reads the row next to it in memory.
+    """
     *strides, length, one = rows.stride()
     sizes, offset = (*rows.shape[:-1], columns), rows.storage_offset() - before
     return rows.as_strided(sizes, (*strides, length + step, one), offset)
@@ -312,7 +313,7 @@ class Group:
 
 
 def at_once(device: torch.device) -> bool:
-    """Return whether attention is computed in few large blocks of all heads, as on a GPU."""
+    """Return whether attention on a device is computed in few large blocks of all heads, as on a GPU."""
     return device.type != "cpu"
 
 
@@ -342,6 +343,7 @@ class Batch:
     """Inputs that are run together in one forward pass, with padding at their ends.
 
     samples: [sample] int, indices of these inputs among all inputs. lengths: number of tokens of each, without padding.
+    inputs: keyword arguments of the forward pass.
     """
 
     samples: np.ndarray
@@ -392,57 +394,38 @@ def model_inputs(
     return inputs
 
 
-def run_model(
-    model: PreTrainedModel,
-    input_ids: Rows,
-    token_types: Rows | None,
-    *,
-    hook: Callable[[Batch], Hook],
-    finish: Callable[[Batch, Any, Any], None],
-    **how,
-) -> None:
-    """Run a model over inputs, with one forward pass for each batch.
-
-    input_ids, token_types: ids and token types of each input's tokens. how: further arguments of `run_batches`.
-    hook:   function that makes the hook of a batch; each layer of the batch's forward pass calls the hook.
-    finish: called with each batch, its hook, and the model's output. The function must do everything that can fail
-        before it stores a result, since a batch that does not fit into memory is run again.
-    """
-
-    def run_batch(batch: Batch, shown: tqdm) -> None:
-        made = hook(batch)
-        finish(batch, made, run(model, batch.inputs, made))
-        shown.update(len(batch.samples))
-
-    run_batches(model, input_ids, token_types, run_batch, **how)
-
-
 def run_batches(
     model: PreTrainedModel,
     input_ids: Rows,
     token_types: Rows | None,
-    run_batch: Callable[[Batch, tqdm], None],
+    run_batch: Callable[[Batch, Callable[[Hook], Any]], None],
     *,
     batch_tokens: int,
     what: str = "",
-    unit: str = "samples",
     bar: tqdm | None = None,
     length: int | None = None,
     gradients: bool = False,
 ) -> None:
-    """Call a function with each batch of `plan_batches`, while hooks can be called in the model (`open_attention`).
+    """Call `run_batch` with each batch of the inputs, and with a function that runs the model on the batch.
 
     input_ids, token_types: ids and token types of each input's tokens. batch_tokens: most tokens of a batch, padded.
+    run_batch: takes a batch and a function; that function takes a hook, runs the model, and returns the model's output.
+        `run_batch` must store results last, since a batch that does not fit into the GPU's memory comes again in
+        halves, padded to the same length.
+    what: name of the work, for the progress bar. bar: a progress bar of samples that several runs share.
     length: tokens that each input is padded to; by default those of the longest input of its batch.
-    run_batch: called with each batch and the progress bar, which `run_batch` has to update. A batch that does not fit
-        into the GPU's memory comes again in halves, padded to the same length so that results stay the same.
-    what, unit: names of the work and of its inputs, for the progress bar; bar: a progress bar that several runs share.
-    gradients: whether a backward pass can follow the forward pass.
+    gradients: whether a backward pass can follow a forward pass.
     Raises `InputError` if one input alone does not fit, or the model's heads cannot be read.
     """
     plan, pad_token = plan_batches([length or len(ids) for ids in input_ids], batch_tokens), padding_token(model.config)
-    shared = nullcontext(bar) if bar is not None else progress(sum(map(len, plan)), what, unit)
+    shared = nullcontext(bar) if bar is not None else progress(sum(map(len, plan)), what, "samples")
     with shared as shown, open_attention(model), torch.inference_mode(not gradients):
+
+        def forward(batch: Batch, hook: Hook) -> Any:
+            output = run(model, batch.inputs, hook)
+            shown.update(len(batch.samples))
+            return output
+
         for number, samples in enumerate(plan, 1):
             ids = [input_ids[sample] for sample in samples]
             types = token_types and [token_types[sample] for sample in samples]
@@ -453,7 +436,8 @@ def run_batches(
                     f"type {last}; leave token_type_ids out of model_input_names in tokenizer_config.json."
                 )
             inputs = model_inputs(ids, types, pad_token or 0, device_of(model), length)
-            _halved_to_fit(run_batch, Batch(samples, list(map(len, ids)), inputs), shown)
+            batch = Batch(samples, list(map(len, ids)), inputs)
+            _halved_to_fit(lambda each: run_batch(each, partial(forward, each)), batch, shown)
             if number % _BATCHES_PER_RETURN == 0 and hasattr(ctypes.CDLL(None), "malloc_trim"):
                 ctypes.CDLL(None).malloc_trim(0)
 
@@ -472,10 +456,10 @@ def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: 
         )
 
 
-def _halved_to_fit(run_batch: Callable[[Batch, tqdm], None], batch: Batch, shown: tqdm) -> None:
+def _halved_to_fit(run_batch: Callable[[Batch], None], batch: Batch, shown: tqdm) -> None:
     before = shown.n
     try:
-        run_batch(batch, shown)
+        run_batch(batch)
         return
     except torch.OutOfMemoryError as error:
         shown.update(before - shown.n)

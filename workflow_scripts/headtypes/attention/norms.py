@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import torch
+from accelerate.utils import align_module_device
 from jaxtyping import Float
 from torch import Tensor, nn
 from transformers import PreTrainedModel
@@ -18,25 +19,23 @@ from transformers.pytorch_utils import Conv1D
 from headtypes.attention.hook import Layer, open_attention, run
 from headtypes.core.errors import InputError
 from headtypes.models.model_config import layers_and_heads
-from headtypes.models.placement import device_of, weights_on_device
+from headtypes.models.placement import device_of
 
 
 class KeyLengths:
     """A function that returns the length of the vector that each token hands over through each head, `||v_t W_O||`.
 
+    v_t: the token's value, its bias included. W_O: the head's slice of the output projection.
     Raises `InputError` if a layer does more to its head outputs than multiply them by a matrix.
     """
 
     def __init__(self, model: PreTrainedModel):
         self._roots = list(_roots(model))
 
-    def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head key"]:
-        return self.lengths(number, slice(None), layer.value)
-
-    def lengths(
-        self, number: int, heads: slice, vectors: Float[Tensor, "batch some row channel"]
+    def __call__(
+        self, number: int, vectors: Float[Tensor, "batch some row channel"], heads: slice = slice(None)
     ) -> Float[Tensor, "batch some row"]:
-        """Return the lengths of values or head outputs of `heads` after the output projection of layer `number`."""
+        """Return ||v W_O|| of each vector v, a value or head output of `heads`, in layer `number` (from 0)."""
         return (vectors.float() @ self._roots[number][heads].to(vectors.device)).norm(dim=-1)
 
 
@@ -51,7 +50,7 @@ def scale_rows(
 
 
 def _roots(model: PreTrainedModel) -> Iterator[Float[Tensor, "head channel root"]]:
-    """Yield for each layer R^T of its heads, where W_O^T = Q R is a QR decomposition, so that ||v R^T|| = ||v W_O||."""
+    # Of each layer R^T of its heads, where W_O^T = Q R is a QR decomposition, so that ||v R^T|| = ||v W_O||.
     _, heads = layers_and_heads(model)
     for number, layer in enumerate(probe_layers(model)):
         readers = [module for module in layer.readers if not isinstance(module, nn.Identity | nn.Dropout)]
@@ -62,7 +61,7 @@ def _roots(model: PreTrainedModel) -> Iterator[Float[Tensor, "head channel root"
                 "matrix, so that its heads have no norms; read weights alone (clustering.of, or divided_by of the "
                 "task)."
             )
-        with weights_on_device(module):
+        with align_module_device(module):
             weight = module.weight.detach() if isinstance(module, Conv1D) else module.weight.detach().transpose(0, 1)
             projection: Float[Tensor, "head width channel"] = weight.unflatten(0, (heads, -1)).double().transpose(1, 2)
             _, root = torch.linalg.qr(projection, mode="r")
@@ -74,10 +73,10 @@ _TOKENS = 3
 
 @dataclass
 class Probed:
-    """An attention layer as seen in a run of the model on a few tokens with random head outputs, [1, token, channel].
+    """An attention layer as seen in a run of the model with random head outputs, `outputs`, [1, token, channel].
 
     before:  the modules called between the previous attention layer and this one, each with its first tensor argument.
-    readers: modules without submodules whose first tensor is the head outputs. written: output of the last reader.
+    readers: modules without submodules whose first tensor is `outputs`. written: output of the last of these modules.
     after:   the first tensor argument of each module called between this layer and the next attention layer.
     """
 
@@ -89,7 +88,7 @@ class Probed:
 
 
 def probe_layers(model: PreTrainedModel) -> list[Probed]:
-    """Return each attention layer as seen in a run on three tokens; random head outputs show what modules read them."""
+    """Run a model on three tokens, with random head outputs, and return what was seen of each attention layer."""
     layers: list[Probed] = []
     called: list[tuple[nn.Module, Tensor]] = []
 
@@ -156,11 +155,9 @@ class ResidualStream:
 
 
 def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
-    """Return the module, called before an attention layer, whose input is the stream that the layer adds its output to.
-
-    A module after the layer reads this input plus the layer's output or, in models that add attention and feed-forward
-    layers together, this input alone. If several modules fit, the first with the smallest rounding error is returned.
-    """
+    # The module whose input is the stream that the layer adds its output to. A module after the layer reads this input
+    # plus the layer's output or, in models that add attention and feed-forward layers together, this input alone. If
+    # several modules fit, it is the first with the smallest rounding error.
     written, nearest, least = layer.written, None, torch.inf
     for module, stream in layer.before:
         if written is not None and stream.shape == written.shape:

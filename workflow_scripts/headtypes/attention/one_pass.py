@@ -11,7 +11,7 @@ of query rows, without padding, and is never stored. A reducer of the entropy of
     (entropy,) = read_attention(model, encoded, [Entropy()], batch_tokens=4096, what="entropy")
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -24,7 +24,7 @@ from torch import Tensor
 from tqdm import tqdm
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from headtypes.attention.hook import Batch, Group, Layer, Scratch, at_once, check_heads, equal_lengths, run_model
+from headtypes.attention.hook import Batch, Group, Layer, Scratch, at_once, check_heads, equal_lengths, run_batches
 from headtypes.attention.norms import KeyLengths, ResidualStream, scale_rows
 from headtypes.attention.reducers import Block, Measurement, Of, Pass, Reducer
 from headtypes.data.encoding import Encoded, encode_samples
@@ -46,7 +46,8 @@ def read_attention(
 ) -> list[Any]:
     """Return the result of each reducer, from one forward pass for each batch of encoded samples.
 
-    batch_tokens: most tokens of a batch, padded. what: name of the work, for messages. bar: a progress bar to share.
+    batch_tokens: most tokens of a batch, padded. what: name of the work, for messages.
+    bar: a progress bar of samples that several calls share.
     Raises `InputError` if the model's heads cannot be read, or a result is not finite.
     """
     about = Pass(len(encoded.lengths), *layers_and_heads(model), model.dtype)
@@ -56,22 +57,22 @@ def read_attention(
     lengths = KeyLengths(model) if reads_stream or any(reducer.of == "norms" for reducer in reducers) else None
     stream = ResidualStream(model) if reads_stream else None
 
+    def read_batch(batch: Batch, forward: Callable[["AttentionReader"], Any]) -> None:
+        reader = AttentionReader(reducers, batch, lengths, stream)
+        forward(reader)
+        reader.finish(what)
+
+    how = {"batch_tokens": batch_tokens, "what": what, "bar": bar}
     with stream.open() if stream else nullcontext():
-        run_model(
-            model,
-            encoded.input_ids,
-            encoded.token_types,
-            hook=lambda batch: AttentionReader(reducers, batch, lengths, stream),
-            finish=lambda batch, reader, output: reader.finish(what),
-            batch_tokens=batch_tokens,
-            what=what,
-            bar=bar,
-        )
+        run_batches(model, encoded.input_ids, encoded.token_types, read_batch, **how)
     return [reducer.result() for reducer in reducers]
 
 
 class AttentionReader:
-    """A hook that hands the attention of each layer on one batch to reducers, and leaves the model as it is."""
+    """A hook that hands the attention of each layer on one batch to reducers, and leaves the model as it is.
+
+    lengths, stream: objects that reducers of norms and of the residual stream need.
+    """
 
     def __init__(
         self,
@@ -113,7 +114,7 @@ class AttentionReader:
             reducer.finish()
 
     def _read_blocks(self, number: int, group: Group, layer: Layer, outputs: Tensor, filled: bool) -> None:
-        lengths = self._lengths(number, layer) if self._norms else None
+        lengths = self._lengths(number, layer.value) if self._norms else None
         stream = self._stream and self._stream.latest[group.samples, : group.length].to(outputs.device)
         for heads, part, rows in group.blocks_of_heads(layer, self._by_head):
             memory = self._scratch.memory(part, rows)
@@ -122,7 +123,7 @@ class AttentionReader:
                 outputs[:, heads, rows] = attention @ part.value
             mask, head_outputs = None if part.mask is None else part.mask[:, :, rows], outputs[:, heads, rows]
             to_none = None if part.sink is None else (1 - attention.sum(-1, dtype=torch.float32)).clamp_min(0)
-            written = None if stream is None else self._lengths.lengths(number, heads, head_outputs)
+            written = None if stream is None else self._lengths(number, head_outputs, heads)
             more = {"to_none": to_none, "stream": stream, "written": written}
             block = Block(number, group, heads, rows, memory, head_outputs, mask, **more)
             self._add(block)
@@ -171,7 +172,7 @@ class ModelOnTask:
         return encode_samples(samples, self.tokenizer, kind, self.longest)
 
     def read(self, encoded: Encoded, *reducers: Reducer, batch_tokens: int | None = None) -> list[Any]:
-        """Return the result of each reducer, from one pass over encoded samples; batch_tokens: most of a batch."""
+        """Return the result of each reducer, from one pass; batch_tokens: most tokens of a batch, if not the usual."""
         how = {"batch_tokens": batch_tokens or self.batch_tokens, "what": self.what}
         return read_attention(self.model, encoded, reducers, **how)
 

@@ -72,10 +72,7 @@ class Operation:
 
 
 def _uniform(heads) -> "Tensor":
-    """Return the mean of the values of all L tokens that a query may look at: uniform attention, A[s, t] = 1 / L.
-
-    With `uniform_over_padding`, the mean is over all tokens of the sample, padding included.
-    """
+    # A[s, t] = 1 / L, with L the number of tokens that s may look at or, over padding, of all tokens.
     if heads.layer.mask is None or heads.ablation.reading.uniform_over_padding:
         return heads.layer.value.mean(2, keepdim=True)
     return heads.layer.uniform().head_outputs()
@@ -131,7 +128,10 @@ OPERATIONS = {
 
 
 def operation_of(text: str | Callable) -> Operation:
-    """Return the operation of a text such as `temperature 2`, or of a user's function; raise `InputError` if none."""
+    """Return the operation of a text such as `temperature 2`, or of a user's function.
+
+    Raises `InputError` if there is no operation of this name, or it does not take this number.
+    """
     if callable(text):
         return Operation("own", 2, lambda heads: heads.changed(text))
     name, _, number = text.partition(" ")
@@ -144,7 +144,7 @@ def operation_of(text: str | Callable) -> Operation:
 
 
 def seeded(text: str, seed: int) -> str:
-    """Return an operation's text; if it draws at random, as `resample 2` does, with `seed` in place of any number."""
+    """Return an operation's text; if the operation draws at random, such as `resample 2`, with `seed` as its number."""
     operation = operation_of(text)
     return f"{operation.name} {seed}" if operation.draws else text
 
@@ -179,11 +179,11 @@ def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], where
     """
     by_head = types.copy()
     by_head[...] = "keep"
-    single = {}
-    for target, operation in operations.items():
+    # Types come first, so that a head's own operation replaces that of its type.
+    for target in sorted(operations, key=lambda target: target not in types):
         of_type, head = types == target, head_of(target)
         if of_type.any():
-            by_head[of_type] = operation
+            by_head[of_type] = operations[target]
         elif head is None:
             raise InputError(f'{where}: no head of the model has the type "{target}".')
         elif not all(number < size for number, size in zip(head, types.shape, strict=True)):
@@ -192,7 +192,5 @@ def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], where
                 f"{types.shape[1]} heads, both counted from 1."
             )
         else:
-            single[head] = operation
-    for head, operation in single.items():
-        by_head[head] = operation
+            by_head[head] = operations[target]
     return by_head

@@ -5,7 +5,7 @@ This module loads neither NumPy nor PyTorch, since plans load the files of analy
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -24,7 +24,7 @@ Of = Literal["weights", "norms"]
 
 @dataclass(frozen=True)
 class Pass:
-    """The size of one pass of a model over samples: numbers of samples, of layers and of the heads of a layer."""
+    """One pass of a model over samples: numbers of samples, of layers and of a layer's heads, and the precision."""
 
     samples: int
     layers: int
@@ -154,7 +154,10 @@ class PerSample(Reducer):
 
 
 class ListPerSample(Reducer):
-    """A reducer whose result is a list with an object for each sample; `of_batch` returns the objects of a batch."""
+    """A reducer whose result is a list with an object for each sample.
+
+    A subclass's method `of_batch` returns the objects of the batch that has just run.
+    """
 
     def begin(self, about: Pass) -> None:
         self.about = about
@@ -162,9 +165,6 @@ class ListPerSample(Reducer):
 
     def start(self, batch: Batch) -> None:
         self.batch = batch
-
-    def of_batch(self) -> Iterable[Any]:
-        raise NotImplementedError
 
     def finish(self) -> None:
         for sample, of_sample in zip(self.batch.samples, self.of_batch(), strict=True):

@@ -19,15 +19,15 @@ from headtypes.models.records import ModelRecord, write_model_record
 # hands the same queries, keys, values and biases to the interface; tests compare both.
 
 
-class _Given(threading.local):
-    """A holder of the keyword argument `forward` of a model's running call, with one value for each thread.
-
-    The caller of the model tells our attention function by `forward` what to do with each layer's attention.
-    """
-
+class _Own(threading.local):
+    # Keyword argument of the model's call that runs in this thread, which tells our attention function what to do with
+    # each layer's attention.
     forward: Any = None
 
-    def __deepcopy__(self, memory: dict) -> "_Given":
+    def __init__(self, implementation: str):
+        self._implementation = implementation
+
+    def __deepcopy__(self, memory: dict) -> "_Own":
         return self
 
     def begin(self, model: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
@@ -36,43 +36,32 @@ class _Given(threading.local):
     def end(self, model: nn.Module, args: tuple, output: Any) -> None:
         self.forward = None
 
-
-class _Attend:
-    """A callable that computes a module's attention by a registered function: outputs [batch, token, head, channel].
-
-    implementation: name under which the function is registered with Transformers' `AttentionInterface`.
-    given: object whose attribute `forward` belongs to the current forward pass; the function gets `forward` by keyword.
-    """
-
-    def __init__(self, module: nn.Module, implementation: str, given: _Given):
-        self._module, self._implementation, self.given = module, implementation, given
-
-    def __call__(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **arguments) -> Tensor:
-        attend = AttentionInterface()[self._implementation]
-        return attend(self._module, query, key, value, mask, forward=self.given.forward, **arguments)[0]
+    def attend(self, module: nn.Module, *states: Tensor | None, **arguments) -> Tensor:
+        function = AttentionInterface()[self._implementation]
+        return function(module, *states, forward=self.forward, **arguments)[0]
 
 
-def _mpnet(module: nn.Module, attend: _Attend, hidden_states, attention_mask=None, position_bias=None, **kwargs):
+def _mpnet(module: nn.Module, own: _Own, hidden_states, attention_mask=None, position_bias=None, **kwargs):
     shape = (*hidden_states.shape[:-1], -1, module.attention_head_size)
     query, key, value = (linear(hidden_states).view(shape).transpose(1, 2) for linear in (module.q, module.k, module.v))
-    return (module.o(attend(query, key, value, attention_mask, position_bias=position_bias).flatten(2)),)
+    outputs = own.attend(module, query, key, value, attention_mask, position_bias=position_bias)
+    return (module.o(outputs.flatten(2)),)
 
 
 # As `BloomAttention.forward` and `FalconAttention.forward` of Transformers.
-def _bloom(
-    module: nn.Module, attend: _Attend, hidden_states, residual, alibi, attention_mask, layer_past=None, **kwargs
-):
+def _bloom(module: nn.Module, own: _Own, hidden_states, residual, alibi, attention_mask, layer_past=None, **kwargs):
     query, key, value = module._reshape(module.query_key_value(hidden_states))
     if layer_past is not None:
         key, value = layer_past.update(key, value, module.layer_idx)
     bias = alibi.view(len(query), module.num_heads, 1, -1)
-    outputs = attend(query, key, value, attention_mask, scaling=module.inv_norm_factor, position_bias=bias)
+    how = {"scaling": module.inv_norm_factor, "position_bias": bias}
+    outputs = own.attend(module, query, key, value, attention_mask, **how)
     return module.dense(outputs.flatten(2)) + residual, None
 
 
 def _falcon(
     module: nn.Module,
-    attend: _Attend,
+    own: _Own,
     hidden_states,
     alibi,
     attention_mask,
@@ -92,20 +81,21 @@ def _falcon(
     query, key = apply_rotary_pos_emb(query, key, *position_embeddings)
     if layer_past is not None:
         key, value = layer_past.update(key, value, module.layer_idx)
-    return module.dense(attend(query, key, value, attention_mask).flatten(2)), None
+    return module.dense(own.attend(module, query, key, value, attention_mask).flatten(2)), None
 
 
-def _gptj(module: nn.Module, attend: _Attend, query, key, value, attention_mask=None):
-    return attend(query, key, value, attention_mask, scaling=1 / module.scale_attn).transpose(1, 2), None
+def _gptj(module: nn.Module, own: _Own, query, key, value, attention_mask=None):
+    outputs = own.attend(module, query, key, value, attention_mask, scaling=1 / module.scale_attn)
+    return outputs.transpose(1, 2), None
 
 
 # StableLM does not hand the keyword argument `forward` of the model's call to its layers.
-def _stablelm(module: nn.Module, attend: _Attend, *args, **kwargs):
-    return type(module).forward(module, *args, **kwargs, forward=attend.given.forward)
+def _stablelm(module: nn.Module, own: _Own, *args, **kwargs):
+    return type(module).forward(module, *args, **kwargs, forward=own.forward)
 
 
 # By the class that computes attention: the method that does, and what replaces it.
-_OWN = {
+_REPLACED = {
     "MPNetSelfAttention": ("forward", _mpnet),
     "BloomAttention": ("forward", _bloom),
     "FalconAttention": ("forward", _falcon),
@@ -115,8 +105,7 @@ _OWN = {
 
 
 def computes_attention_itself(model: nn.Module) -> bool:
-    """Return whether a model has modules in which `through_interface` must replace a method (`_OWN`)."""
-    return any(type(module).__name__ in _OWN for module in model.modules())
+    return any(type(module).__name__ in _REPLACED for module in model.modules())
 
 
 def through_interface(model: PreTrainedModel, implementation: str) -> ExitStack:
@@ -125,7 +114,7 @@ def through_interface(model: PreTrainedModel, implementation: str) -> ExitStack:
     implementation: name under which the function is registered with Transformers' `AttentionInterface`. The function
         gets the keyword argument `forward` of the model's call as its own keyword argument.
     """
-    before, given = model.config._attn_implementation, _Given()
+    before, own = model.config._attn_implementation, _Own(implementation)
     with ExitStack() as restored:
         if before == implementation:
             return restored.pop_all()
@@ -136,13 +125,12 @@ def through_interface(model: PreTrainedModel, implementation: str) -> ExitStack:
         # By this name the model makes its masks.
         restored.callback(setattr, model.config, "_attn_implementation", before)
         model.config._attn_implementation = implementation
-        restored.callback(model.register_forward_pre_hook(given.begin, with_kwargs=True).remove)
-        restored.callback(model.register_forward_hook(given.end, always_call=True).remove)
+        restored.callback(model.register_forward_pre_hook(own.begin, with_kwargs=True).remove)
+        restored.callback(model.register_forward_hook(own.end, always_call=True).remove)
         for module in model.modules():
-            if type(module).__name__ in _OWN:
-                name, replacement = _OWN[type(module).__name__]
-                own = partial(replacement, module, _Attend(module, implementation, given))
-                replace_method(restored, module, name, own)
+            if type(module).__name__ in _REPLACED:
+                name, replacement = _REPLACED[type(module).__name__]
+                replace_method(restored, module, name, partial(replacement, module, own))
         return restored.pop_all()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from huggingface_hub import snapshot_download
 from safetensors import safe_open
-from transformers import AutoConfig, AutoTokenizer
+from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerFast
 from transformers.quantizers import AutoHfQuantizer
 
 from headtypes.core.errors import InputError, told
@@ -100,7 +100,7 @@ def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRec
     )
 
 
-def load_tokenizer(record: ModelRecord):
+def load_tokenizer(record: ModelRecord) -> PreTrainedTokenizerFast:
     """Return the fast tokenizer of a model; raise `InputError` if its files have changed since they were fetched."""
     check_files(record, record.files)
     return _tokenizer_of(f"models.{record.name}: {record.folder}", record.folder, record.gguf)
@@ -127,7 +127,7 @@ def check_files(record: ModelRecord, expected: Mapping[str, str]) -> None:
         )
 
 
-def _tokenizer_of(where: str, folder: StrPath, gguf: str | None):
+def _tokenizer_of(where: str, folder: StrPath, gguf: str | None) -> PreTrainedTokenizerFast:
     with told(f"{where} has no tokenizer that loads"):
         # With the package mistral-common, tekken.json would be read by that one.
         tokenizer = AutoTokenizer.from_pretrained(**pretrained(folder, gguf), mistral_format=False)
@@ -150,11 +150,6 @@ def _is_size(value: Any) -> bool:
 
 
 def _count_parameters(key: str, file: Path, is_quantised: bool) -> int:
-    """Return the number of parameters in a file of weights.
-
-    is_quantised: whether the model's config.json says that the weights are quantised; key: the model, for messages.
-    Raises `InputError` for a damaged file, and for weights in integers that are not said to be quantised.
-    """
     with told(f"{key}: {file} is damaged"):
         if file.suffix == ".gguf":
             from gguf import GGUFReader
@@ -185,11 +180,7 @@ def _count_parameters(key: str, file: Path, is_quantised: bool) -> int:
 
 
 def _read_shape(where: str, folder: StrPath, gguf: str | None) -> dict:
-    """Return {field of `ModelRecord`: value} of the fields that follow from a model's config.json and tokenizer.
-
-    where: the model, for messages; gguf: name of a file in GGUF in the folder, None for other formats.
-    Raises `InputError` if the model is no Transformer that reads text, or the tokenizer does not fit the model.
-    """
+    """Return {field of `ModelRecord`: value} of the fields that follow from a model's config.json and tokenizer."""
     with told(f"{where} has no config.json that loads" if gguf is None else f"{where} does not load"):
         config = AutoConfig.from_pretrained(**pretrained(folder, gguf))
     if "text_config" in config.sub_configs:

@@ -83,7 +83,7 @@ HEADS = {
 def load_model(record: ModelRecord, precision: str, head: str | None = None) -> torch.nn.Module:
     """Return a fetched model in evaluation mode, on the GPU if there is one.
 
-    precision: float32, float16 or bfloat16 (float32 on a processor that is slow in it), whatever the files hold.
+    precision: float32, float16 or bfloat16, whatever the files hold; a processor that is slow in bfloat16 gets float32.
     head: model head (output layer), a key of `HEADS` such as `masked_lm`. With None, the base model is returned, and of
         an encoder-decoder the encoder.
     Raises `InputError` if the model's files have changed or do not load. Raises `MissingHeadError` if Transformers has
@@ -153,10 +153,6 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
 
 
 def _placed(memory: Mapping[str, float]) -> dict[str, Any]:
-    """Return `from_pretrained` arguments that spread a model's layers over GPUs, memory and disk.
-
-    memory: {"gpu": most GB of weights on each GPU, "cpu": most GB in memory}, or one of them.
-    """
     gpus = range(torch.cuda.device_count()) if "gpu" in memory else ()
     most = {gpu: int(memory["gpu"] * GB) for gpu in gpus}
     if "cpu" in memory:
@@ -170,7 +166,7 @@ def _placed(memory: Mapping[str, float]) -> dict[str, Any]:
 def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[str] = ("pooler",)) -> list[str]:
     """Return the sorted names of the weights that a model needs and that its files lack.
 
-    report: loading information of `from_pretrained`. unread: parts of names of weights not needed (pooler).
+    report: loading information of `from_pretrained`. unread: parts of names of weights that are not needed.
     """
     return sorted(
         key

@@ -10,9 +10,10 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -25,16 +26,15 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def visible_gpus(named: str | None, nodes: int) -> list[str]:
-    """Return the names of the GPUs that CUDA may use, such as "0"; a GPU that is named twice is for two processes.
+    """Return the names of the GPUs that CUDA may use, such as "0"; a name that comes twice allows two processes.
 
     named: value of CUDA_VISIBLE_DEVICES, read up to the first entry that is no GPU, such as -1; None if it is not set.
     nodes: number of the machine's GPUs.
     """
     if named is None:
         return [str(number) for number in range(nodes)]
-    names = [name.strip() for name in named.split(",")]
-    ends = [index for index, name in enumerate(names) if name in ("", "-1", "NoDevFiles")]
-    return names[: ends[0]] if ends else names
+    names = (name.strip() for name in named.split(","))
+    return list(takewhile(lambda name: name not in ("", "-1", "NoDevFiles"), names))
 
 
 def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
@@ -129,10 +129,7 @@ def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None
 
 
 def device_of(model: "nn.Module") -> "torch.device":
-    """Return the device on which a model, or one of its modules, begins to compute.
-
-    If accelerate has moved the weights to memory or disk, this device is not the one that holds them.
-    """
+    """Return the device on which a model, or one of its modules, begins to compute, wherever its weights are kept."""
     import torch
 
     for module in model.modules():
@@ -140,17 +137,6 @@ def device_of(model: "nn.Module") -> "torch.device":
         if device is not None:
             return torch.device(device)
     return next(model.parameters()).device
-
-
-@contextmanager
-def weights_on_device(module: "nn.Module") -> Iterator[None]:
-    """Bring a module's weights from memory or disk to the device that computes, while the `with` block lasts."""
-    with ExitStack() as entered:
-        if hasattr(module, "_hf_hook"):
-            from accelerate.utils import align_module_device
-
-            entered.enter_context(align_module_device(module))
-        yield
 
 
 def replace_method(stack: ExitStack, module: "nn.Module", name: str, value: Callable) -> None:

@@ -26,8 +26,7 @@ from headtypes.data.encoding import encode_samples
 from headtypes.data.kinds.question_answering import Question, score_predictions
 from headtypes.data.tasks import Sample
 from headtypes.data.windows import Windows
-from tests.support.dense import dense_output
-from tests.support.dense_norms import defined_writes
+from tests.support.dense import defined_writes, dense_output
 from tests.support.models import tiny_bert, tiny_family, tiny_roberta
 from tests.support.records import ANSWERING, PAIRS, asked_of, inputs_of, recorded, types_in, types_like, without_heads
 

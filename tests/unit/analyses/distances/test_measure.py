@@ -10,11 +10,9 @@ from headtypes.analyses.distances.features import FINE_BINS, head_features, lack
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.data.encoding import encode_samples
 from headtypes.data.tasks import Sample
-from tests.support.blocks import WAYS, cut_into_blocks
-from tests.support.clark import named
-from tests.support.layers import attention_of, layer_of
+from tests.support.dense import named
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model, tiny_roberta
-from tests.support.reading import distance_features, read_with, reader_of
+from tests.support.reading import WAYS, attention_of, cut_into_blocks, distance_features, layer_of, read_with, reader_of
 from tests.support.records import SAMPLES
 
 KINDS = ["[CLS]", "[SEP]", ",", "."]
@@ -23,7 +21,7 @@ KINDS = ["[CLS]", "[SEP]", ",", "."]
 def defined_features(attention: np.ndarray, tokens: list[str], bins: int, keys: slice = slice(None)) -> np.ndarray:
     """The feature as DESIGN 4 words it, of attention [..., query, key], or of that to some keys: [..., bins + 5].
 
-    tokens: as `tests.support.clark.named` has them.
+    tokens: as `tests.support.dense.named` has them.
     """
     length, position = len(tokens), np.arange(len(tokens))
     bucket = np.abs(position[:, None] - position) * bins // length

@@ -10,11 +10,10 @@ from headtypes.analyses.divergence.measure import SMOOTHING, compare_heads, dive
 from headtypes.attention.hook import EntropySums, Layer
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.data.encoding import encode_samples
-from tests.support.clark import defined_divergence
-from tests.support.dense_norms import GATED, defined_norms
-from tests.support.layers import attention_of, layer_of
+from tests.support.dense import GATED, defined_divergence, defined_norms
 from tests.support.models import FAMILIES as ALL
 from tests.support.models import in_float64, plain_attentions, tiny_bert, tiny_family
+from tests.support.reading import attention_of, layer_of
 from tests.support.records import recorded, shortened_samples
 
 SAMPLES = shortened_samples(2)

@@ -14,7 +14,7 @@ from headtypes.core.table_files import write_csv
 from headtypes.data.encoding import encode_samples
 from headtypes.data.tasks import Sample
 from headtypes.models.model_config import headed_layers
-from tests.support.dense_norms import GATED, defined_writes
+from tests.support.dense import GATED, defined_writes
 from tests.support.models import ENCODERS, FAMILIES, QUESTIONS, in_float64, tiny_bert, tiny_family
 from tests.support.records import SAMPLES, recorded
 

@@ -12,9 +12,9 @@ from headtypes.analyses.own.figure import values_figure
 from headtypes.analyses.own.measure import HeadAnalysis, load_analysis, measure_heads
 from headtypes.core.errors import InputError
 from headtypes.core.table_files import write_csv
-from tests.support.blocks import WAYS, cut_into_blocks
 from tests.support.models import plain_attentions, tiny_bert, tiny_language_model
 from tests.support.planted import typed
+from tests.support.reading import WAYS, cut_into_blocks
 from tests.support.records import SAMPLES, recorded, shortened_samples
 
 HOW = {"task": "squad", "kind": "question_answering", "precision": "float32", "batch_tokens": 512}

@@ -8,13 +8,10 @@ from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.analyses.surface.measure import COLUMNS, Surface, SurfacePatterns
 from headtypes.attention.one_pass import read_attention
 from headtypes.data.encoding import encode_samples
-from tests.support.blocks import WAYS, cut_into_blocks
-from tests.support.clark import defined_surface, named
-from tests.support.dense_norms import GATED, defined_norms
-from tests.support.layers import attention_of, layer_of
+from tests.support.dense import GATED, defined_norms, defined_surface, named
 from tests.support.models import FAMILIES as ALL
 from tests.support.models import in_float64, plain_attentions, tiny_family
-from tests.support.reading import read_with, reader_of
+from tests.support.reading import WAYS, attention_of, cut_into_blocks, layer_of, read_with, reader_of
 from tests.support.records import SAMPLES
 
 NAMES = (*COLUMNS, "uniform")

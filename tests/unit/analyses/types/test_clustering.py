@@ -36,7 +36,23 @@ from headtypes.analyses.types.names import METHODS, MIXTURES
 from headtypes.core.errors import InputError
 from headtypes.core.files import derive_seed
 from tests.support.drawing import planted
-from tests.support.planted import BINS, WIDTH, heads, naive_match, samples_of
+from tests.support.planted import BINS, WIDTH, heads
+
+
+def samples_of(features: np.ndarray, samples: int, noise: float, seed: int) -> np.ndarray:
+    """Per-sample features [sample, head, column] float32 that vary about the heads' own."""
+    varied = features + noise * np.random.default_rng(seed).random((samples, *features.shape))
+    return (varied / varied.sum(axis=-1, keepdims=True)).astype(np.float32)
+
+
+def naive_match(labels: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Labels of four clusters, renamed so that as many as can be are those of the reference."""
+    best = max(
+        permutations(range(4)),
+        key=lambda renamed: sum(renamed[a] == b for a, b in zip(labels, reference, strict=True)),
+    )
+    return np.array([best[label] for label in labels])
+
 
 # Planted types are far apart, and the graph of their neighbours has no edge from one to another.
 pytestmark = pytest.mark.filterwarnings("ignore:Graph is not fully connected")

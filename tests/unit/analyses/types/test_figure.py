@@ -12,8 +12,26 @@ from headtypes.analyses.types.clustering import COLUMNS, COUNTS
 from headtypes.analyses.types.figure import stability_figure
 from headtypes.analyses.types.style import type_labels, type_styles
 from headtypes.core.style import PAGE, PAGE_HEIGHT, PALETTE
-from tests.support.drawing import DEFICIENCIES, check_lettering, colour, lab, planted
+from tests.support.drawing import check_lettering, colour, planted
 from tests.support.planted import TYPES, typed
+
+# Machado, Oliveira and Fernandes 2009, table 1, severity 1.0; on linear RGB.
+DEFICIENCIES = {
+    "none": np.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+def lab(colour: str, deficiency: str) -> np.ndarray:
+    """CIE Lab under D65 of a colour as a reader without one kind of cones sees it."""
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(np.array(DEFICIENCIES[deficiency]) @ linear, 0, 1)
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ seen
+    x, y, z = np.cbrt(xyz / (0.9505, 1, 1.089))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
 def drawn(layers: int = 2, heads: int = 3, percent: float = 100.0, **chosen) -> Figure:

@@ -15,6 +15,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
 
+from headtypes.analyses.maps import AttentionMaps
 from headtypes.analyses.types.clustering import embed_heads
 from headtypes.analyses.types.partitions import Partition
 from headtypes.analyses.types.style import type_styles
@@ -26,20 +27,27 @@ from headtypes.papers.guan2020.figures import (
     models_figure,
     projection_figure,
 )
-from tests.support.drawing import (
-    HEADS,
-    LAYERS,
-    WORDS,
-    colour,
-    family,
-    legend_texts,
-    lettering,
-    planted,
-    planted_maps,
-    texts,
-)
+from tests.support.drawing import HEADS, LAYERS, colour, lettering, planted, texts
 from tests.support.places import ROOT, SCRIPTS
 from tests.support.planted import TYPES, typed
+
+WORDS = ["[CLS]", "who", "$", "$x$", ",", "it", "[SEP]"]
+
+
+def planted_maps() -> AttentionMaps:
+    attention = np.random.default_rng(1).dirichlet(np.ones(len(WORDS)), (LAYERS, HEADS, len(WORDS))).astype(np.float32)
+    return AttentionMaps(attention, WORDS, "0", False)
+
+
+def legend_texts(figure: Figure) -> list[str]:
+    legends = figure.legends or [figure.axes[0].get_legend()]
+    return [text.get_text() for text in legends[0].get_texts()]
+
+
+def family() -> tuple[dict[str, Partition], dict[str, str | None]]:
+    partitions = {name: planted(seed)[1] for seed, name in enumerate(("bert", "bert_squad", "bert_mrpc", "other"))}
+    partitions["bert_mrpc"] = planted(2, doubtful=())[1]
+    return partitions, {"bert": None, "bert_squad": "bert", "bert_mrpc": "bert", "other": "elsewhere"}
 
 
 def test_figure_1_shows_of_each_type_the_two_heads_of_largest_silhouette():

@@ -1,6 +1,6 @@
 """A model's answers and scores while heads, or as many random ones, are ablated, and the mean outputs of heads."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,12 +9,10 @@ import pandas as pd
 import torch
 from jaxtyping import Bool, Float32
 from torch import Tensor
-from tqdm import tqdm
 
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.hook import Batch, run_batches
-from headtypes.attention.hook import run as run_once
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.operations import Reading, operations_by_head, reading_matters
 from headtypes.attention.reducers import Block, Pass, Reducer
@@ -122,14 +120,13 @@ class Evaluator:
         tables: dict[tuple, list[pd.DataFrame]] = {key: [] for key in distinct}
         counts = reading.uniform_over_padding and "uniform_over_padding" in reading_matters(set().union(*distinct))
 
-        def run_batch(batch: Batch, shown: tqdm) -> None:
+        def run_batch(batch: Batch, forward: Callable[[Ablation], Any]) -> None:
             of_batch, read = [sentences[window] for window in batch.samples], []
             answers.start(batch.samples)
             for operations in distinct.values():
                 hook = Ablation(operations, of_batch, reading, self._head_outputs)
-                values = answers.read(run_once(self.model, batch.inputs, hook), of_batch, batch.inputs)
+                values = answers.read(forward(hook), of_batch, batch.inputs)
                 read.append(pd.DataFrame({"window": batch.samples, **values}))
-                shown.update(len(batch.samples))
             for batches, table in zip(tables.values(), read, strict=True):
                 batches.append(table)
 

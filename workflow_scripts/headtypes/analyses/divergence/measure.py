@@ -5,8 +5,9 @@ heads at a time, and compared.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from headtypes.analyses.divergence.results import Divergence
-from headtypes.attention.hook import Batch, EntropySums, Group, Layer, check_heads, run_model
+from headtypes.attention.hook import Batch, EntropySums, Group, Layer, check_heads, run_batches
 from headtypes.attention.norms import KeyLengths, scale_rows
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.data.encoding import Encoded
@@ -47,7 +48,7 @@ class KeptLayers:
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
         # The values are not needed: the keys in their place take no memory.
-        kept = layer.key if self._lengths is None else self._lengths(number, layer)[..., None]
+        kept = layer.key if self._lengths is None else self._lengths(number, layer.value)[..., None]
         self.layers.append(replace(layer, value=kept))
         return layer.head_outputs()
 
@@ -64,22 +65,16 @@ def divergences(
     total, entropy_sums = np.zeros((1 + norms, *2 * (math.prod(shape),))), EntropySums()
     lengths = KeyLengths(model) if norms else None
 
-    def finish(batch: Batch, kept: KeptLayers, _) -> None:
+    def read_batch(batch: Batch, forward: Callable[[KeptLayers], Any]) -> None:
+        kept = KeptLayers(lengths)
+        forward(kept)
         for by_norms, of_all in enumerate(total):
             of_batch = compare_heads(kept.layers, batch.lengths, entropy_sums, norms=bool(by_norms))
             own = torch.tensor(of_batch.diagonal()).reshape(1, *shape)
             check_heads(own.isfinite(), what, "the attention of head {} is not finite")
             of_all += np.round(of_batch / _UNIT) * _UNIT
 
-    run_model(
-        model,
-        encoded.input_ids,
-        encoded.token_types,
-        hook=lambda batch: KeptLayers(lengths),
-        finish=finish,
-        batch_tokens=batch_tokens,
-        what=what,
-    )
+    run_batches(model, encoded.input_ids, encoded.token_types, read_batch, batch_tokens=batch_tokens, what=what)
     return total, int(np.sum(encoded.lengths))
 
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
-from headtypes.attention.hook import Batch, Group, Layer, Scratch, check_heads, equal_lengths, run_model
+from headtypes.attention.hook import Batch, Group, Layer, Scratch, check_heads, equal_lengths, run_batches
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.errors import InputError
 from headtypes.core.files import derive_seed
@@ -217,22 +217,21 @@ def gradients_by_kind(
     means_of_inputs = np.zeros((len(members), *layers_and_heads(model), len(ATTENDED)))
     scale = _LOSS_SCALE.get(model.dtype, 1.0)
 
-    def begin(batch: Batch) -> AttentionGradients:
+    def read_batch(batch: Batch, forward: Callable[[AttentionGradients], Any]) -> None:
         loss.start(batch.samples)
-        return AttentionGradients(batch, [members[index] for index in batch.samples], means_of_inputs.shape[1:3])
-
-    def add_gradients(batch: Batch, gradients: AttentionGradients, output: Any) -> None:
+        of_batch = [members[index] for index in batch.samples]
+        gradients = AttentionGradients(batch, of_batch, means_of_inputs.shape[1:3])
+        output = forward(gradients)
         # A sample's attention affects no other sample's loss, so one backward pass gives the gradients of every sample.
         torch.autograd.grad(loss.losses(output, batch.inputs).sum() * scale, gradients.anchor)
         means_of_inputs[batch.samples] = gradients.means().double().cpu().numpy() / scale
 
     with loss.attached(model):
-        run_model(
+        run_batches(
             model,
             loss.input_ids,
             loss.token_types,
-            hook=begin,
-            finish=add_gradients,
+            read_batch,
             batch_tokens=loss.batch_tokens(batch_tokens, model.config.vocab_size),
             what=what,
             gradients=True,

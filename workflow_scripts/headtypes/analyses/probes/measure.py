@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from accelerate.utils import align_module_device
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
@@ -30,7 +31,6 @@ from headtypes.core.progress import progress
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.tasks import read_records
 from headtypes.models.model_config import layers_and_heads
-from headtypes.models.placement import weights_on_device
 from headtypes.models.records import ModelRecord, read_model_record
 
 # Bytes of maps that are held at once.
@@ -96,7 +96,7 @@ def vectors_of_model(
     of each token's word, -1 for special tokens.
     """
     module = model.get_input_embeddings()
-    with weights_on_device(module):
+    with align_module_device(module):
         weight = module.weight.detach()
     by_sentence = []
     for ids, words in zip(input_ids, word_of_token, strict=True):

@@ -28,7 +28,7 @@ from headtypes.analyses.distances.features import head_features, lacks_cls, spli
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.analyses.maps import AttentionMaps, KeyLengthsRead, Maps, readable
 from headtypes.attention.ablate import Ablation
-from headtypes.attention.hook import Batch, run_model
+from headtypes.attention.hook import Batch, Hook, run_batches
 from headtypes.attention.norms import KeyLengths
 from headtypes.attention.one_pass import AttentionReader
 from headtypes.attention.operations import Reading, operations_by_head
@@ -171,21 +171,18 @@ class Live:
         for reducer in reducers:
             reducer.begin(Pass(1, *layers_and_heads(model), model.dtype))
         lengths = KeyLengths(model) if any(reducer.of == "norms" for reducer in reducers) else None
-        readers, answers = [], []
+        answers = []
 
-        def hook(batch: Batch) -> Callable:
+        def read_batch(batch: Batch, forward: Callable[[Hook], Any]) -> None:
             reader = AttentionReader(reducers, batch, lengths)
             ablation = Ablation(operations, [np.zeros(length) for length in batch.lengths], Reading())
-            readers[:] = [reader]
             # Of each layer the attention is read, and then what its heads hand on is changed.
-            return lambda number, layer: (reader(number, layer), ablation(number, layer))[1]
-
-        def finish(_batch, _hook, output) -> None:
-            readers[0].finish(what)
+            output = forward(lambda number, layer: (reader(number, layer), ablation(number, layer))[1])
+            reader.finish(what)
             answers[:] = self._answers(output, sample, encoded.input_ids[0])
 
-        inputs, bar = (encoded.input_ids, encoded.token_types), tqdm(disable=True)
-        run_model(model, *inputs, hook=hook, finish=finish, batch_tokens=1, bar=bar)
+        silent = tqdm(disable=True)
+        run_batches(model, encoded.input_ids, encoded.token_types, read_batch, batch_tokens=1, bar=silent)
         return answers
 
     def _answers(self, output: Any, sample: Sample, ids: list[int]) -> list[Answer]:
