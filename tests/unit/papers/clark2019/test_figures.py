@@ -38,9 +38,6 @@ def names(figure: Figure) -> set[str]:
     return {artist.get_gid() for artist in figure.findobj(lambda artist: artist.get_gid() is not None)}
 
 
-# Figure 1
-
-
 def some_examples(tokens: int = 15, patterns=tuple(PATTERNS)) -> Examples:
     number = np.arange(len(patterns))
     heads = np.stack([number, np.full_like(number, 3)], axis=1)
@@ -67,9 +64,6 @@ def test_figure_1_says_what_a_model_cannot_show():
     shown = texts(examples_figure(some_examples(patterns=("broad", "punctuation"))))
     assert "no token looks\nat the next one" in shown
     assert "the input has\nno [SEP]" in shown
-
-
-# Figures 2 and 4
 
 
 def check_series(figure: Figure, statistics, name: str, means: bool = True) -> None:
@@ -129,9 +123,6 @@ def test_figure_4_has_entropies_and_the_line_of_uniform_attention():
     assert "the model lets [CLS] look at itself alone" in texts(empty)
 
 
-# Figure 3
-
-
 def test_figure_3_has_each_kind_in_units_of_the_loss_and_divided_by_all_tokens():
     gradients = gradients_of()
     values, ratios = gradient_figure(gradients).axes
@@ -150,9 +141,6 @@ def test_figure_3_has_each_kind_in_units_of_the_loss_and_divided_by_all_tokens()
 
 def test_figure_3_says_why_a_model_has_no_gradients():
     assert "No gradients: the model has no head for masked words." in texts(gradient_figure(gradients_of(loss=None)))
-
-
-# Figure 6
 
 
 def projection() -> tuple[pd.DataFrame, dict, np.ndarray]:

@@ -11,7 +11,7 @@ from headtypes.analyses.probes.scores import measure_probes
 from headtypes.analyses.relations.accuracy import measure_relations
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.core.hdf5_files import write_arrays
-from headtypes.papers.clark2019.claims.language import collect_coreference, collect_treebanks
+from headtypes.papers.clark2019.claims.language import collect_language
 from headtypes.papers.clark2019.tables import (
     coreference_page,
     coreference_table,
@@ -188,8 +188,16 @@ def test_claims_are_judged_on_the_sums_that_are_kept(tmp_path):
     scores, right = measure_probes(probed(), SENTENCES, ARCS)
     write_arrays(tmp_path / "relations.h5", SUMS, {})
     write_arrays(tmp_path / "probes.h5", right, {})
-    found = {name: {KEY: tmp_path / f"{name}.h5"} for name in ("relations", "probes", "coreference")}
-    (trees,) = collect_treebanks(found, PUBLISHED).values()
+    table, right = measure_coreference(DOCUMENTS, antecedents())
+    write_arrays(tmp_path / "coreference.h5", right, {})
+    keys = {"relations": KEY, "probes": KEY, "coreference": ("minilm", "stories")}
+    found = {name: {key: tmp_path / f"{name}.h5"} for name, key in keys.items()}
+    trees, documents = collect_language(found, PUBLISHED).values()
+    for row in table[table["system"].isin(["best_head", "nearest"]) & (table["chosen"] != "halves")].itertuples():
+        candidates = f".{row.candidates}" * (row.system == "best_head")
+        value = documents[f"coreference.{row.system}{candidates}.{row.type}"]
+        assert (value.value, value.low, value.high) == pytest.approx((row.accuracy, row.low, row.high), nan_ok=True)
+    assert documents["n_mentions"].value == sum(map(len, ANAPHORS))
     table = relations_table({KEY: BEST}, set(), PUBLISHED).query("scored == 'file'").set_index("paper")
     for paper, label in LABELS:
         *_, accuracy, _, of_offset = counted(label)
@@ -202,11 +210,3 @@ def test_claims_are_judged_on_the_sums_that_are_kept(tmp_path):
         probe = trees[f"probe.{row.system}"]
         assert (probe.value, *probe.ends) == pytest.approx((row.uas, row.low, row.high))
     assert trees["n_sentences"].value == len(SENTENCES)
-    table, right = measure_coreference(DOCUMENTS, antecedents())
-    write_arrays(tmp_path / "coreference.h5", right, {})
-    (documents,) = collect_coreference(found, PUBLISHED).values()
-    for row in table[table["system"].isin(["best_head", "nearest"]) & (table["chosen"] != "halves")].itertuples():
-        candidates = f".{row.candidates}" * (row.system == "best_head")
-        value = documents[f"coreference.{row.system}{candidates}.{row.type}"]
-        assert (value.value, value.low, value.high) == pytest.approx((row.accuracy, row.low, row.high), nan_ok=True)
-    assert documents["n_mentions"].value == sum(map(len, ANAPHORS))

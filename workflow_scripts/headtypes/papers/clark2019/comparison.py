@@ -12,8 +12,7 @@ from headtypes.papers import comparison
 from headtypes.papers.clark2019.claims.language import (
     Documents,
     Trees,
-    collect_coreference,
-    collect_treebanks,
+    collect_language,
     of_coreference,
     of_probes,
     of_relations,
@@ -31,48 +30,34 @@ _KINDS: tuple[type[Quantities], ...] = (Heads, Trees, Documents)
 _UNITS = [f"n_{kind.over}" for kind in _KINDS]
 COLUMNS = [*TASK_KEYS, *comparison.COLUMNS, *_UNITS]
 
-_SINK_LABELS = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "first": "the first token"}
 _OURS_ALONE = "sections 3.1 to 3.3"
 _UNPUBLISHED = {"chance": "chance", "nearest_other": "nearest, mentions that follow included"}
 _DIVERGENCES = {"within": "heads of one layer", "between": "heads of two layers"}
 
 
-def compare_files(
-    found: Found,
-    published: Clark2019,
-    *,
-    beside: Collection[str],
-    **judging: Any,
-) -> Compared:
+def compare_files(found: Found, published: Clark2019, *, beside: Collection[str], **judging: Any) -> Compared:
     """Return the comparison of our results with the paper, read from files.
 
-    found: paths of our results, {kind: {(model, task): path}}.
+    found: {kind of result: {(model, task): path}}. judging: `repeats` and `tested` of `comparison_table`.
     beside: the models whose values stand next to the published ones.
-    judging: `repeats` and `tested` of `comparison_table`.
     """
-    quantities = collect_texts(found, published) | collect_treebanks(found, published)
-    quantities |= collect_coreference(found, published)
+    quantities = collect_texts(found, published) | collect_language(found, published)
     table = compare_with_clark(quantities, beside, published, **judging)
     return Compared(comparison.tidy_table(quantities, TASK_KEYS), table, comparison_page(table, published))
 
 
 def compare_with_clark(
-    quantities: Mapping[Key, Quantities],
-    beside: Collection[str],
-    published: Clark2019,
-    **judging: Any,
+    quantities: Mapping[Key, Quantities], beside: Collection[str], published: Clark2019, **judging: Any
 ) -> pd.DataFrame:
-    """Return verdicts on the paper's claims and its published values next to ours, one model and task after the other.
+    """Return a table of verdicts on the paper's claims and of published values next to ours, by model and task.
 
-    quantities: our results by model and task, from `collect_texts`, `collect_treebanks` and `collect_coreference`.
-    beside: the models whose values stand next to the published ones.
-    judging: `repeats` and `tested` of `comparison_table`.
-    A row has model, task, kind (claim or figure, a value), basis, place, id, quantity (in words), ours, unit, low and
-    high, published, difference, verdict, p-values, reason, remark, and n_segments, n_sentences or n_documents. If a
-    model has no text, treebank or documents, claims about that kind of data have an empty task. Of a text, the value
-    layer.{statistic}.{layer} is a layer's mean (from 1), third.{statistic}.{third} the mean of a third of the layers,
-    sink.{layer} the attention to the kind of token with the most in the layer, and sink_gradient.{layer} the gradient
-    for that kind of token divided by the gradient for all tokens.
+    quantities: {(model, task): our results}. beside: models whose values stand next to the published ones.
+    judging: `repeats` and `tested` of `comparison_table`, whose columns the table has, after model and task, and before
+        n_segments, n_sentences and n_documents.
+    If a model has no text, treebank or documents, claims about that kind of data have an empty task. Of a text, the id
+    layer.{statistic}.{layer} stands for a layer's mean (from 1), third.{statistic}.{third} for that of a third of the
+    layers, sink.{layer} for the attention to the kind of token with the most in the layer, and sink_gradient.{layer}
+    for the gradient for that kind of token divided by the gradient for all tokens.
     """
     theirs = dict(zip(_KINDS, (published_quantities(published), *published_language(published)), strict=True))
     claims = {kind: [claim for claim in CLAIMS if claim.about == kind.about] for kind in _KINDS}
@@ -173,20 +158,19 @@ def _layer_values(ours: Quantities, theirs: Quantities, place: str, published: C
         else:
             names = {f"third.{statistic}.{third}": f"{label}, {third} third of layers" for third in THIRDS}
         for name, quantity in names.items():
-            if name in ours:
-                number = _published(theirs, name) if statistic in published.digitised.by_layer else None
-                yield comparison.value_row(place, name, quantity, ours[name], number)
+            number = _published(theirs, name) if statistic in published.digitised.by_layer else None
+            yield comparison.value_row(place, name, quantity, ours[name], number)
 
 
 def _sink_values(ours: Quantities) -> Iterator[dict]:
     place = "beside the paper: where other models look"
     for name in ours.of_kind("sink"):
         layer, _, kind = name.partition(".")
-        label = f"attention to {_SINK_LABELS[kind]}, in layer {layer} the kind of token with the most"
+        label = f"{LABELS[kind]}, in layer {layer} the kind of token with the most"
         yield comparison.value_row(place, f"sink.{layer}", label, ours[f"sink.{name}"])
         ratio = f"layer.gradient_ratio.{kind}.{layer}"
         if ratio in ours:
-            label = f"gradient for attention to {_SINK_LABELS[kind]} / to all tokens, layer {layer}"
+            label = f"{LABELS[f'gradient_ratio.{kind}']}, layer {layer}"
             yield comparison.value_row(place, f"sink_gradient.{layer}", label, ours[ratio])
 
 

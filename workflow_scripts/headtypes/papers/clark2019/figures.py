@@ -41,7 +41,7 @@ _BLUE, _VERMILION, _SKY, _PURPLE, _ORANGE, _GREEN = PALETTE[:6]
 
 
 class Series(NamedTuple):
-    """A statistic of heads, and the look of its dots and of the line of its means; width: of this line, in points."""
+    """A statistic of heads with its label, and the look of its dots; width: of the line of its means, in points."""
 
     statistic: str
     label: str
@@ -92,7 +92,7 @@ _LOSSES = {
 def surface_figure(statistics: Statistics, published: Statistics | None) -> Figure:
     """Draw Figure 2, shares of attention: a dot for each head in its layer, and lines of the layers' means.
 
-    published: the paper's statistics or None, drawn as pale lines if the model has as many layers as the paper's.
+    published: the paper's statistics, drawn as pale lines if the model has as many layers as the paper's; or None.
     """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.5), layout="constrained")
@@ -110,17 +110,16 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
 
 @styled
 def gradient_figure(gradients: Gradients) -> Figure:
-    """Draw Figure 3: means of |dLoss / dA| by layer and kind of token, also divided by the mean over all tokens.
+    """Draw Figure 3: means over heads of |dLoss / dA|, and these divided by that over all tokens, by layer.
 
-    A is the attention to a token of the kind. Without gradients, the figure is a sentence that says why.
+    A is the attention to a kind of token, with a line each. Without gradients, the figure is a sentence that says why.
     """
     figure = Figure(figsize=(PAGE, 0.7 if gradients.loss is None else 2.2), layout="constrained")
     if gradients.loss is None:
         _say(figure.subplots(), f"No gradients: the model {gradients.reason}.")
         return figure
     values, ratios = figure.subplots(1, 2)
-    of_heads = dict(zip(ATTENDED, np.moveaxis(gradients.values, -1, 0), strict=True))
-    by_kind = {kind: values.mean(axis=-1) for kind, values in of_heads.items()}
+    by_kind = dict(zip(ATTENDED, np.mean(gradients.values, axis=1).T, strict=True))
     layers = np.arange(1, len(by_kind["all"]) + 1)
     power = int(np.floor(np.log10(np.nanmax(by_kind["all"]) or 1.0)))
     shown = [one for one in _GRADIENTS if not np.isnan(by_kind[one.statistic]).any()]
@@ -144,7 +143,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
 def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figure:
     """Draw Figure 4, the entropy of attention in nats: a dot for each head, the layers' means, and uniform attention.
 
-    published: the paper's statistics or None, drawn as pale lines if the model has as many layers as the paper's.
+    published: the paper's statistics, drawn as pale lines if the model has as many layers as the paper's; or None.
     """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.3), layout="constrained")
@@ -185,10 +184,6 @@ def _panels(
     published: Statistics | None,
     pad: float | None = None,
 ) -> Iterator[tuple[Axes, list[Series]]]:
-    """Draw a panel for each title in `series`, and yield (axes, drawn series) of those with a known statistic.
-
-    pad: room below the titles, in points. A panel without a known statistic says why.
-    """
     layers = np.arange(1, len(statistics.uniform) + 1)
     for axes, (title, of_panel) in zip(figure.subplots(1, len(series), sharey=True), series.items(), strict=True):
         axes.set_title(title, loc="left", pad=pad)
@@ -259,7 +254,7 @@ _TOKEN_LINE, _TITLES, _TOKEN_SIZE = 0.125, 0.72, 6.2
 
 
 class BestHead(NamedTuple):
-    """The best head at a relation (the paper's name) or at `COREFERENCE`, with its accuracy in percent.
+    """The best head at a phenomenon, a relation by the paper's name or `COREFERENCE`; accuracy: in percent.
 
     layer, head: from 0. direction: which of two related words looks at the other; "" for coreference.
     """
@@ -272,7 +267,7 @@ class BestHead(NamedTuple):
 
 
 def best_of_relations(table: pd.DataFrame) -> Iterator[BestHead]:
-    """Yield the best head of each relation of Figure 5, from the result of `relations.accuracy.measure_relations`."""
+    """Yield the best head of each relation of Figure 5, from the table of best heads of `measure_relations`."""
     rows = chosen_and_scored_on_file(table).set_index(["annotation", "relation"])
     for relation in _DOES:
         if (name := our_relation(relation)) in rows.index:
@@ -289,9 +284,8 @@ def best_of_mentions(table: pd.DataFrame) -> BestHead:
 class SentenceMap(NamedTuple):
     """The attention of the best head for a relation or coreference, among the words of one sentence or passage.
 
-    words: the words that are shown, with special tokens.
+    words: the words that are shown, with special tokens. attention: [word that looks, word that is looked at].
     marked: indices of words that have the relation, or are head words of mentions.
-    attention: [word that looks, word that is looked at].
     """
 
     best: BestHead
@@ -302,9 +296,9 @@ class SentenceMap(NamedTuple):
 
 @styled
 def examples_figure(examples: Examples) -> Figure:
-    """Draw Figure 1, a panel for each pattern of attention: lines from tokens to tokens, as dark as the attention.
+    """Draw Figure 1, a panel for each of the patterns broad, next, sep and punctuation: lines from tokens to tokens.
 
-    The patterns are broad, next, sep and punctuation. A panel without a head that shows its pattern says why.
+    A line is as dark as the attention. A panel without a head that shows its pattern says why.
     """
     figure = Figure(figsize=(PAGE, 0.65 + _TOKEN_LINE * len(examples.tokens)), layout="constrained")
     for axes, pattern in zip(figure.subplots(1, len(PATTERNS)), PATTERNS, strict=True):
@@ -319,7 +313,7 @@ def examples_figure(examples: Examples) -> Figure:
 
 @styled
 def sentences_figure(maps: Sequence[SentenceMap]) -> Figure:
-    """Draw Figure 5, a panel for each sentence: lines from each word to the other words, as dark as the attention.
+    """Draw Figure 5, a panel for each sentence: lines from words to words, as dark as the attention.
 
     Marked words, and lines from and to marked words, have another colour. Without a sentence, the figure says so.
     """
@@ -363,11 +357,6 @@ def _draw_sentence(axes: Axes, shown: SentenceMap, lines: int) -> None:
 def _draw_map(
     axes: Axes, words: Sequence[str], attention: np.ndarray, letters: int, name: str, marked: Set[int] = frozenset()
 ) -> None:
-    """Draw words on both sides of a panel, and lines from those on the left to those on the right, by attention.
-
-    letters: the most letters of a word that are shown. name: of the lines in the figure. marked: indices of words that
-    have another colour.
-    """
     for is_marked, colour in enumerate(PALETTE[: 1 + bool(marked)]):
         pairs = [pair for pair in np.ndindex(attention.shape) if bool(marked & {*pair}) == is_marked]
         lines = [((0, query), (1, key)) for query, key in pairs]
@@ -411,9 +400,10 @@ _LEGEND_LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 
 
 
 def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
-    """Return the relations (or coreference) at which a head is the best, as a text, by layer and head from 0.
+    """Return {(layer, head), from 0: names of the relations (or coreference) at which the head is the best}.
 
-    relations, mentions: paths of tables of best heads at relations, and at coreference; the first of each is read.
+    relations, mentions: paths of tables of best heads at relations, and of accuracies at coreference; the first of each
+        is read.
     """
     best_heads = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
     best_heads += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]
@@ -434,8 +424,8 @@ def divergence_figure(
     """Draw Figure 6, heads in two dimensions: a panel by behaviour, one by layer and, with a partition, one by type.
 
     places, summary: coordinates of the heads and quality of the fit, as `projection.project_heads` returns them.
-    behaviours: [layer, head] str, such as `next` or `sep`, as `behaviours_of` returns them.
-    best: {(layer, head), from 0: relations or coreference at which the head is the best}; these are drawn as crosses.
+    behaviours: [layer, head] names of behaviours, "" for none. best: {(layer, head), from 0: names of what the head is
+        best at}, drawn as crosses.
     """
     kinds = max(len(set(behaviours.ravel())) + len(best), 0 if partition is None else len(partition.types))
     lines = -(-kinds // 2)

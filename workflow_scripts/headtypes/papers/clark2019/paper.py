@@ -1,6 +1,6 @@
 """Clark et al., "What Does BERT Look At?" (BlackboxNLP 2019): its rules and results, and how it is compared."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from operator import methodcaller
 from typing import Any
@@ -12,7 +12,7 @@ from headtypes.analyses.gradients import analysis as gradients
 from headtypes.analyses.probes import analysis as probes
 from headtypes.analyses.relations import analysis as relations
 from headtypes.analyses.surface import analysis as surface
-from headtypes.core.stage import PICTURED, TEXT, Result, of_inputs_alone, stage
+from headtypes.core.stage import PICTURED, TEXT, Result, Stage, of_inputs_alone, stage
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.paper import (
     Compared,
@@ -43,19 +43,16 @@ plot_gradients = of_inputs_alone("plot_gradients", calls="papers.clark2019.figur
 plot_divergence = of_inputs_alone("plot_divergence", calls="papers.clark2019.figures:run_divergence")
 
 
-@stage(calls="papers.clark2019.tables:run_relations")
-def tabulate_relations(plan: Plan) -> dict:
-    return {"beside": _models_of_paper(plan, (entry.model for entry in _treebanks(plan)))}
+def _tabulated(name: str, entries: Callable[[Plan], Iterable[Any]]) -> Stage:
+    def beside(plan: Plan) -> dict:
+        return {"beside": _models_of_paper(plan, (entry.model for entry in entries(plan)))}
+
+    beside.__name__ = f"tabulate_{name}"
+    return stage(calls=f"papers.clark2019.tables:run_{name}")(beside)
 
 
-@stage(calls="papers.clark2019.tables:run_coreference")
-def tabulate_coreference(plan: Plan) -> dict:
-    return {"beside": _models_of_paper(plan, (entry.model for entry in _coreference(plan)))}
-
-
-@stage(calls="papers.clark2019.tables:run_probes")
-def tabulate_probes(plan: Plan) -> dict:
-    return {"beside": _models_of_paper(plan, (entry.model for entry in plan.probed))}
+tabulate_relations, tabulate_coreference = _tabulated("relations", _treebanks), _tabulated("coreference", _coreference)
+tabulate_probes = _tabulated("probes", lambda plan: plan.probed)
 
 
 # A job reads a few of all rows.

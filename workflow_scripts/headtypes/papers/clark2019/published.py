@@ -29,7 +29,7 @@ READINGS = {
 
 
 class TreebankData(Data):
-    """The treebank of sections 4.2 and 5 of the paper: its name, and numbers of sentences."""
+    """The name of the paper's treebank, and its numbers of sentences."""
 
     source: str
     training_sentences: int
@@ -37,7 +37,7 @@ class TreebankData(Data):
 
 
 class DataSets(Data):
-    """The data sets of the paper: texts of sections 3 and 6, trees of 4.2 and 5, and documents of section 4.3."""
+    """The names of the paper's data sets: of its texts, its treebank, and its documents with coreference."""
 
     segments: str
     treebank: TreebankData
@@ -45,9 +45,9 @@ class DataSets(Data):
 
 
 class SurfaceValue(Data):
-    """A statistic of attention, such as "sep" or "entropy", that section 3 of the paper mentions.
+    """A value of section 3 of the paper, such as the mean attention to [SEP]; statistic: a key of `LABELS`.
 
-    value: the printed value; above, below: the printed limit instead; wording: the paper's words instead of both.
+    value: as printed; above, below: a printed limit instead; wording: the paper's words, if it has neither.
     heads: number of heads beyond the limit, if the text counts heads.
     layers: the layers that the text names, from 1; with `heads`, one layer for each head.
     """
@@ -66,9 +66,8 @@ class SurfaceValue(Data):
 class Digitised(Data):
     """Values that were read off the paper's released figures.
 
-    by_layer: by statistic, the means over the heads of each layer.
-    uniform_entropy: entropy of uniform attention, in nats.
-    heads_over_half: {`previous` or `next`: {layer, from 1: share of heads with over half of attention there}}.
+    by_layer: {statistic: the mean over the heads of each layer}. uniform_entropy: entropy of uniform attention in nats.
+    heads_over_half: {"previous" or "next": {layer, from 1: attention to this token of a head, if over 0.5}}.
     """
 
     place: str
@@ -80,10 +79,9 @@ class Digitised(Data):
 class RelationRow(Data):
     """A published row of Table 1: the best head of a dependency relation, and the best fixed offset.
 
-    head: the paper's name of the head, layer and head from 1.
-    direction: which of the two related words looks at the other.
-    accuracy, baseline: percent of words whose related word the best head, or the best offset, finds.
-    offset: in words to the right.
+    head: the paper's name of the head, layer and head from 1. offset: in words to the right.
+    direction: whether a dependent looks at its syntactic head, or the syntactic head at the dependent.
+    accuracy, baseline: percent of these words at which the best head, or the best offset, is right.
     derived: labels of Universal Dependencies from which our relation is derived; differs: what differs in annotation.
     """
 
@@ -98,7 +96,7 @@ class RelationRow(Data):
 
 
 class PublishedTable(Data, Generic[Row]):
-    """One of the paper's Tables 1 to 3; `place` is its section and number."""
+    """One of the paper's Tables 1 to 3; place: its section and number, such as "section 5, Table 3"."""
 
     place: str
     rows: list[Row]
@@ -107,7 +105,7 @@ class PublishedTable(Data, Generic[Row]):
 class CoreferenceRow(Data):
     """A published row of Table 2: percent of mentions whose antecedent a system selects, by type of mention.
 
-    comparable: whether the value counts the same mentions as ours.
+    comparable: whether the value is over the same kind of mentions as ours.
     """
 
     system: str
@@ -119,9 +117,9 @@ class CoreferenceRow(Data):
 
 
 class ProbeRow(Data):
-    """A published row of Table 3: the unlabelled attachment score of a probe, in percent.
+    """A published row of Table 3: the attachment score of a probe, such as "attention_and_words", in percent.
 
-    probe: its name, such as "attention_and_words". comparable: whether the score counts directed edges, as ours do.
+    comparable: whether the score counts directed edges, as ours do.
     """
 
     probe: str
@@ -130,9 +128,10 @@ class ProbeRow(Data):
 
 
 class Behaviour(Data):
-    """A behaviour of heads in Figure 6, such as `broad`: a head has the behaviour if a statistic is above a limit.
+    """A behaviour that heads have in Figure 6, such as "broad", if a statistic of theirs is above a limit.
 
-    above: the limit; uniform: the entropy of uniform attention, in nats, to which the limit is proportional, or None.
+    above: the limit. uniform: the entropy of uniform attention, in nats, for which it was set, and to which it is
+        proportional; None if the limit is the same for any.
     """
 
     name: str
@@ -142,10 +141,7 @@ class Behaviour(Data):
 
 
 class Clark2019(Published):
-    """The published data of Clark et al. 2019: values in section 3 and in its figures, Tables 1 to 3, and Figure 6.
-
-    layers: number of layers of the paper's model.
-    """
+    """The published data of Clark et al. 2019; layers: number of layers of the paper's model."""
 
     layers: int
     data: DataSets
@@ -162,7 +158,7 @@ class Clark2019(Published):
 
 
 def our_relation(relation: str) -> tuple[str, str]:
-    """Return (annotation, "universal" or "stanford"; name in our tables) of a relation of the paper."""
+    """Return (annotation, name) that a relation of the paper has in our tables, such as ("stanford", "dobj")."""
     from headtypes.analyses.relations.accuracy import POSS_OF_MARK, TOTALS
 
     if relation in TOTALS:

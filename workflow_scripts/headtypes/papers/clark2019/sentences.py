@@ -38,7 +38,7 @@ LONGEST_PASSAGE = 30
 class Chosen(NamedTuple):
     """A sentence, or a passage of a document, in which the best head for a relation or coreference is right.
 
-    words: all words that the model reads; shown, marked: indices of those that the figure shows, and marks.
+    words: what the model reads. shown, marked: indices in `words` of what the figure shows, and of what it marks.
     """
 
     best: BestHead
@@ -48,10 +48,10 @@ class Chosen(NamedTuple):
 
 
 def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.DataFrame) -> list[Chosen]:
-    """Return up to two example sentences of 8 to 16 words for each relation of Figure 5.
+    """Return, for each relation of Figure 5, up to two sentences of 8 to 16 words with its best head always right.
 
-    arcs: the heads' guesses at related words; best: the table of best heads of `measure_relations`.
-    Sentences with the most words of the relation are taken, among those in which the best head is right for each.
+    Sentences with the most words of the relation are taken. arcs: the guesses of all heads on `sentences`; best: the
+    table of best heads of `measure_relations`.
     """
     kept = [sentences[index] for index in arcs.sentence]
     pairs, sentence = stanford_pairs(kept), sentence_of_word(kept)
@@ -77,11 +77,11 @@ def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.D
 def choose_passages(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, accuracies: pd.DataFrame
 ) -> list[Chosen]:
-    """Return the two passages with the most mentions whose antecedent lies in the passage and is guessed right.
+    """Return up to two passages with the most mentions whose antecedent lies in the passage and is guessed right.
 
-    guesses: the heads' guesses at antecedents. accuracies: result of `measure_coreference`, which says the best head.
     A passage is one sentence or a few, of 8 to 16 words; passages of up to 30 words are chosen last. The two do not
-    overlap. On a tie the shortest is chosen, then the first.
+    overlap. On a tie the shorter is chosen, then the earlier. guesses: of all heads on `documents`; accuracies: the
+    table of `measure_coreference`, which says the best head.
     """
     best = best_of_mentions(accuracies)
     found, _ = guessed_mentions(documents, guesses)
@@ -108,7 +108,7 @@ def choose_passages(
 def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, **settings) -> list[SentenceMap]:
     """Return the attention of the best head on each chosen sentence, from a run of the model over the sentences.
 
-    settings: options of `ModelOnTask`. Raises `InputError` if the model cannot read one of the sentences.
+    settings: keyword arguments of `ModelOnTask`. Raises `InputError` if the model cannot read one of the sentences.
     """
     if not chosen:
         return []

@@ -79,7 +79,7 @@ _PUBLISHED_1 = [
 def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], published: Clark2019) -> pd.DataFrame:
     """Return Clark's Table 1: the best head and the best offset of each relation, with the published values.
 
-    best: the tables of best heads of `measure_relations`, by model and treebank.
+    best: {(model, treebank): table of best heads of `measure_relations`}.
     beside: models whose rows also have the published values, if chosen and scored on the same words, as in the paper.
     Columns are model, task, those of `best`, published_{column}, paper (the paper's name of the relation), derived (the
     labels from which the relation is derived), differs (what differs from the paper's annotation) and remark. Rows of a
@@ -119,10 +119,10 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
 
 
 def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """Yield the result of `relations_table` as pages show it, a table for each model and treebank.
+    """Yield the rows of `relations_table` as pages show them, a table for each model and treebank.
 
-    A row is a relation; columns that begin with `there_` are scores on other sentences than those on which head and
-    offset were chosen. The short table on the page of results leaves out labels from which relations are derived.
+    Columns that begin with `there_` are scores on other sentences than those on which head and offset were chosen. The
+    short form leaves out labels from which relations are derived.
     """
     # An empty cell of CSV.
     for (model, task), section in table.fillna({"left_out": "", "paper": ""}).groupby(TASK_KEYS, sort=False):
@@ -201,10 +201,10 @@ def coreference_table(
 ) -> pd.DataFrame:
     """Return Clark's Table 2: how often the best heads and the baselines select an antecedent, in percent.
 
-    accuracies: results of `coreference.accuracy.measure_coreference`, by model and task.
-    beside: the models whose rows also have the published values.
+    accuracies: {(model, task): table of `measure_coreference`}.
+    beside: models whose rows also have the published values.
     Columns are model, task, those of `accuracies` without layer, published and comparable. The paper does not say among
-    which words a head chooses, so the published best head stands next to ours under all three readings.
+    which words a head chooses, so the published best head stands next to ours in each of three cases.
     """
     theirs = pd.DataFrame(
         {"system": row.system, "type": type_, "published": getattr(row, type_), "comparable": row.comparable}
@@ -225,10 +225,10 @@ def coreference_table(
 
 
 def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """Yield the result of `coreference_table` as pages show it, a table for each model and task.
+    """Yield the rows of `coreference_table` as pages show them, a table for each model and task.
 
-    A row is a baseline, or the best head for some candidates (the words among which a head chooses) and one way of
-    choosing the head; columns are types of mention.
+    A row is a baseline, or the best head for one way of choosing it and for one choice of the words among which its
+    guess is taken; columns are types of mention.
     """
     for (model, task), section in table.fillna(dict.fromkeys(("candidates", "chosen", "head"), "")).groupby(
         TASK_KEYS, sort=False
@@ -318,11 +318,11 @@ def probes_table(
 ) -> pd.DataFrame:
     """Return Clark's Table 3: the unlabelled attachment scores of probes and baselines, in percent.
 
-    scores, probes: results of `scores.measure_probes` and `train_probes`, by model and treebank.
-    beside: the models whose rows also have the published values.
+    scores, probes: {(model, treebank): table of `measure_probes`, or result of `train_probes`}.
+    beside: models whose rows also have the published values.
     uas is the mean over random starts, with its interval over sentences (low, high); least and most are the worst and
-    the best start. starts is the number of starts, empty for a system that is not trained. sentences is the number of
-    scored sentences, and known_words the percent of words that have a word vector.
+    the best start, and starts is their number, empty for a system that is not trained. training_sentences and sentences
+    are the numbers of sentences to learn from and scored, known_words the percent of words that have a word vector.
     """
     theirs = pd.DataFrame(
         {

@@ -22,7 +22,7 @@ from headtypes.analyses.coreference.accuracy import MentionSums
 from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.probes.scores import RightWords
 from headtypes.analyses.relations.accuracy import ALL, CHOSEN, GROUPS, QUANTITIES, TOTALS, BestHeads
-from headtypes.core.files import derive_seed
+from headtypes.core.files import derive_seed, read_each
 from headtypes.core.hdf5_files import read_arrays, read_groups
 from headtypes.core.statistics import Evidence, Together, added
 from headtypes.papers.claims import Claims
@@ -61,10 +61,10 @@ _NO_OTHERS = "no document is left to choose a head on: all with coreferent menti
 
 
 class Column(NamedTuple):
-    """The scores of a system in each sentence or document, whose mean is an accuracy or a difference of two accuracies.
+    """The scores of a system in each sentence or document; their mean over all items, such as words, is an accuracy.
 
-    right: [unit] sum of the scores of all items, such as words; an item scores 1 if right. items: [unit] their number.
-    least: the least percentage that a unit can have: 0, or -100 for a difference.
+    right: [unit] sum of the scores of a unit's items, 1 for an item that is right, or a sum of differences of two
+        scores. items: [unit] number of items. least: the lowest percentage of a unit: 0, or -100 for differences.
     """
 
     right: np.ndarray
@@ -73,7 +73,10 @@ class Column(NamedTuple):
 
 
 def evidence_of(columns: Mapping[str, Column], weights: Mapping[str, float]) -> Evidence | Together:
-    """Return the evidence for a weighted sum of columns, in percent. Columns with the same items are added by unit."""
+    """Return the weighted sum of the accuracies of columns, in percent, with its interval and p-values.
+
+    columns: {name: column}. weights: {name: weight}. Columns with the same items are added unit by unit.
+    """
     same_items: dict[bytes, list[str]] = {}
     for name in weights:
         same_items.setdefault(np.asarray(columns[name].items, dtype=float).tobytes(), []).append(name)
@@ -89,10 +92,10 @@ def evidence_of(columns: Mapping[str, Column], weights: Mapping[str, float]) -> 
 
 @dataclass(frozen=True)
 class Accuracies(Quantities):
-    """Quantities of a model on one task that are sums of accuracies.
+    """Quantities of a model on a treebank, or on documents, that are weighted sums of accuracies.
 
-    columns: {name: scores of each sentence or document}, by which claims are judged; None for the paper, whose
-        accuracies, in percent, are in `by_name`.
+    columns: {name: scores in each sentence or document}, by which claims are judged; None for the paper, whose
+        accuracies are in `by_name`. Methods raise `NoVerdictError` if an accuracy was not measured.
     """
 
     over: ClassVar[str]
@@ -112,9 +115,9 @@ class Accuracies(Quantities):
         return NoVerdictError(reason if self.by_name else self.otherwise)
 
     def measured(self, *several: Mapping[str, float], rank: int = 1) -> Measured:
-        """Return a sum of accuracies times weights, or the `rank`-th largest of several sums, from 1 (smallest: -1).
+        """Return the sum of accuracies times weights, or of several such sums the `rank`-th largest (smallest: -1).
 
-        several: {name of an accuracy: weight} for each sum. Raises `NoVerdictError` if an accuracy is not known.
+        several: {name of an accuracy: weight} for each sum.
         """
         for name in (name for weights in several for name in weights):
             if not self.known([name]):
@@ -129,7 +132,7 @@ class Accuracies(Quantities):
 
 
 class Trees(Accuracies):
-    """Quantities of a model on a treebank. A method raises `NoVerdictError` if an accuracy for it was not measured."""
+    """Quantities of a model on a treebank: accuracies at dependency relations, and attachment scores of probes."""
 
     about: ClassVar[str] = "treebank"
     over: ClassVar[str] = "sentences"
@@ -138,25 +141,13 @@ class Trees(Accuracies):
         name, label = f"{relation}.{statistic}", f"{STATISTICS[statistic]}, {relation}"
         return self.asked(f"scored.{name}", label, {f"relation.{name}": 1.0}, unit=UNITS[statistic])
 
-    def to_sep(self, relation: str, reading: str) -> Quantity:
-        """Return the percentage of attention to [SEP] from words that are no nouns, in the best head of a relation.
-
-        reading: "pronouns among nouns" or "pronouns among non-nouns".
-        """
-        name = f"non_nouns.{relation}.{NON_NOUNS[reading]}"
-        label = f"percent of attention to [SEP] from non-nouns in the best head of {relation}, {reading}"
-        return self.asked(f"scored.{name}", label, {name: 1.0}, unit="%")
-
     def at_least(
         self, number: int, relations: Sequence[str], statistic: Statistic, side: Side, limit: float
     ) -> Finding:
-        """Return the finding that at least `number` relations have a statistic above or below a limit.
-
-        limit: in the unit of the statistic, percent or points.
+        """Return the finding that at least `number` relations have a statistic above or below `limit`, in its unit.
 
         Each relation is judged by itself, at a level that is corrected for the number of relations. Raises
-        `NoVerdictError` if fewer than `number` relations are known, or if relations that the treebank lacks could
-        change the result.
+        `NoVerdictError` if the treebank has fewer than `number`, or if those that it lacks could change the verdict.
         """
         names = [f"relation.{name}.{statistic}" for name in relations]
         known = self.known(names)
@@ -172,14 +163,14 @@ class Trees(Accuracies):
         return found.above(limit) if side == "above" else found.below(limit)
 
     def probe_difference(self, system: str, other: str) -> Quantity:
-        """Return the attachment score of a probe or baseline less that of another, keys of `SYSTEMS`, in points."""
+        """Return the attachment score of a probe or baseline, such as "attention", less that of another, in points."""
         label = f"attachment score of {SYSTEMS[system]} less that of {SYSTEMS[other]}"
         weights = {f"probe.{system}": 1.0, f"probe.{other}": -1.0}
         return self.asked(f"probe.{system}.less_{other}", label, weights, unit="points")
 
 
 class Documents(Accuracies):
-    """Quantities of a model on documents with mentions. A method raises `NoVerdictError` if an accuracy is unknown."""
+    """Quantities of a model on documents with mentions: accuracies at antecedents."""
 
     about: ClassVar[str] = "coreference"
     over: ClassVar[str] = "documents"
@@ -190,24 +181,24 @@ class Documents(Accuracies):
         candidates: the words among which the head chooses an antecedent, such as "mentions" (`READINGS`).
         """
         name = f"antecedents.best_head.{candidates}.less_{system}"
-        return self.asked(name, lead_label(system, candidates), lead(system, candidates, ALL), unit="points")
+        return self.asked(name, _lead_label(system, candidates), _lead(system, candidates, ALL), unit="points")
 
 
-def lead(system: str, candidates: str, mentions: str, sign: float = 1.0) -> dict[str, float]:
-    """Return {accuracy: weight}: `sign` for the best head on a type of mentions, -`sign` for the baseline `system`."""
+def _lead(system: str, candidates: str, mentions: str, sign: float = 1.0) -> dict[str, float]:
     return {f"antecedents.best_head.{candidates}.{mentions}": sign, f"antecedents.{system}.{mentions}": -sign}
 
 
-def lead_label(system: str, candidates: str) -> str:
+def _lead_label(system: str, candidates: str) -> str:
     return f"accuracy of the best head {READINGS[candidates]} less that of {SYSTEMS[system]}"
 
 
-def collect_treebanks(found: Found, published: Clark2019) -> dict[Key, Quantities]:
-    """Return the quantities of every model on every treebank, {(model, task): quantities}.
+def collect_language(found: Found, published: Clark2019) -> dict[Key, Quantities]:
+    """Return the quantities of every model on every treebank and coreference task, {(model, task): quantities}.
 
-    found: {kind of result: {(model, task): path}} with the kinds `relations` and, of models with probes, `probes`.
+    found: {kind of result: {(model, task): path}} with the kinds `relations`, `coreference` and, of models with probes,
+        `probes`.
     """
-    return {
+    of_treebanks = {
         key: treebank_quantities(
             *read_groups(path, BestHeads).values(),
             read_arrays(found["probes"][key], RightWords) if key in found["probes"] else None,
@@ -215,22 +206,16 @@ def collect_treebanks(found: Found, published: Clark2019) -> dict[Key, Quantitie
         )
         for key, path in found["relations"].items()
     }
-
-
-def collect_coreference(found: Found, published: Clark2019) -> dict[Key, Quantities]:
-    return {
-        key: coreference_quantities(read_arrays(path, MentionSums), published)
-        for key, path in found["coreference"].items()
-    }
+    coreference = read_each(lambda path: read_arrays(path, MentionSums), found["coreference"])
+    return of_treebanks | {key: coreference_quantities(sums, published) for key, sums in coreference.items()}
 
 
 def treebank_quantities(
     paper: BestHeads, elsewhere: BestHeads, probes: RightWords | None, published: Clark2019
 ) -> Trees:
-    """Return the quantities of a model on a treebank.
+    """Return the quantities of a model on a treebank; `probes` is None if no probes were trained.
 
     paper: best heads, scored on the sentences on which they are chosen. elsewhere: best heads, scored on others.
-    probes: numbers of words that probes attach correctly; None without probes.
     """
     rows = _rows_of(elsewhere, published)
     finds = _finders(elsewhere, rows)
@@ -306,10 +291,6 @@ def _rows_of(best: BestHeads, published: Clark2019) -> dict[str, int]:
 
 
 def _of_rows(best: BestHeads, rows: Mapping[str, int], statistics: Mapping[str, str]) -> dict[str, Column]:
-    """Return the columns `relation.{relation}.{statistic}` of all relations that have a best head.
-
-    rows: row in `best` of each relation. statistics: {name of the statistic: its name in `QUANTITIES`}.
-    """
     return {
         f"relation.{relation}.{name}": Column(right, best.words[:, row], -100.0 * (UNITS.get(name) == "points"))
         for relation, row in rows.items()
@@ -324,11 +305,6 @@ def _finders(best: BestHeads, rows: Mapping[str, int]) -> dict[str, int]:
 
 
 def _non_nouns(best: BestHeads, finds: Mapping[str, int]) -> dict[str, Column]:
-    """Return the columns `non_nouns.{relation}.{group}`: attention to [SEP] from a group of words in the best head.
-
-    finds: row in `best` of each relation that a head finds. A group is `no_noun` or `no_noun_or_pronoun`. A relation
-    whose best head looks from head to dependent is left out.
-    """
     is_forward = (best.chosen[..., CHOSEN.index("direction")] == 0).all(axis=1)
     groups = [(group, GROUPS.index(group)) for group in NON_NOUNS.values()]
     return {
@@ -346,8 +322,7 @@ def _sees_none(best: BestHeads, finds: Mapping[str, int]) -> bool:
 def sep_beyond_others(best: BestHeads, rows: Mapping[str, int]) -> Measured:
     """Return how much more attention heads give to [SEP] from words without their relation, in points beyond chance.
 
-    rows: row, in `best`, of each of the paper's relations and totals, by name.
-
+    rows: {name of a relation or total of the paper: its row in `best`}.
     A head finds a relation if its accuracy is more than ten points above the best offset. A head's rise is its share of
     attention to [SEP] from words without the relation, less its share from words with the relation. The value is the
     mean rise of the best heads that find a relation and look at [SEP]. Chance is the mean if these heads change places
@@ -420,17 +395,23 @@ def _(trees: Trees):
     return trees.quantity("sep.beyond_others", label, unit="points").above(0)
 
 
-figure_5(
+@figure_5(
     "sep-from-non-nouns",
     text="In the head in which direct objects look at their verbs, non-nouns mostly look at [SEP].",
-    wording=("in head 8-10 direct objects attend to their verbs. For this head, non-nouns mostly attend to [SEP]"),
+    wording="in head 8-10 direct objects attend to their verbs. For this head, non-nouns mostly attend to [SEP]",
     limit=(
         "mostly is more than half of the attention; the head is the best for dobj, if it is from dependent to head and "
         "more than ten points above the best offset where it was chosen; the paper does not say whether pronouns are "
         "nouns, so that both are asked"
     ),
-    ask=lambda trees: in_each_reading({reading: trees.to_sep("dobj", reading).above(50) for reading in NON_NOUNS}),
 )
+def _(trees: Trees):
+    label, readings = "percent of attention to [SEP] from non-nouns in the best head of dobj", {}
+    for reading, group in NON_NOUNS.items():
+        name = f"non_nouns.dobj.{group}"
+        asked = trees.asked(f"scored.{name}", f"{label}, {reading}", {name: 1.0}, unit="%")
+        readings[reading] = asked.above(50)
+    return in_each_reading(readings)
 
 
 @table_1(
@@ -577,10 +558,10 @@ table_2(
 def _(documents: Documents):
     def found(candidates: str) -> Finding:
         nominal, *others = (
-            lead("head_match", candidates, mentions, 1.0 if mentions == "nominal" else -1.0)
+            _lead("head_match", candidates, mentions, 1.0 if mentions == "nominal" else -1.0)
             for mentions in sorted(MENTIONS, key="nominal".__ne__)
         )
-        label = f"{lead_label('head_match', candidates)}, nominal mentions less the most of other types"
+        label = f"{_lead_label('head_match', candidates)}, nominal mentions less the most of other types"
         name = f"antecedents.best_head.{candidates}.less_head_match.nominal"
         return documents.asked(name, label, *(nominal | other for other in others), unit="points", rank=-1).above(0)
 

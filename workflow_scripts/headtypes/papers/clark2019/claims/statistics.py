@@ -48,6 +48,7 @@ class Statistics:
         `offset_heads`, a number of heads. The names are keys of `LABELS`.
     uniform: entropy of attention spread evenly over all tokens that a token can see, in nats, [..., layer].
     missing: {name: reason why the statistic is not known}; otherwise: the reason for names that are not in `missing`.
+    Methods raise `NoVerdictError` with the reason if a statistic is not known.
     """
 
     heads: Mapping[str, np.ndarray]
@@ -57,17 +58,15 @@ class Statistics:
     otherwise: str = "the paper gives no such value"
 
     def of_heads(self, name: str) -> np.ndarray:
-        """Return a statistic of heads, [..., layer, head]. Raises `NoVerdictError` if the statistic is not known."""
         return self._known(self.heads, name)
 
     def of_layers(self, name: str) -> np.ndarray:
-        """Return a statistic of layers, [..., layer]. Raises `NoVerdictError` if the statistic is not known."""
         return self._known(self.layers, name)
 
     def ratio(self, above: str, below: str) -> np.ndarray:
         """Return the ratio of two statistics of layers: [layer], or [segment, layer] if they are of each segment.
 
-        A segment's number is ratio + (above - ratio * below) / mean of below; the mean of these numbers is the ratio.
+        A segment's number is ratio + (above - ratio * below) / mean of below, so that their mean is the ratio.
         """
         above, below = self.of_layers(above), self.of_layers(below)
         if above.ndim == 1:
@@ -83,9 +82,9 @@ class Statistics:
 
 
 def limit_of(behaviour: Behaviour, statistics: Statistics) -> np.ndarray:
-    """Return the limit above which a head shows a behaviour, [..., layer], or [1] if the limit is the same for all.
+    """Return the limit above which a head shows a behaviour, [..., layer]; [1] if the limit is the same for all layers.
 
-    A limit that the paper has for its own entropy of uniform attention is changed in proportion to `uniform`.
+    A limit that depends on the entropy of uniform attention is scaled from the paper's entropy to that in `statistics`.
     """
     if behaviour.uniform is None:
         return np.array([behaviour.above])
@@ -93,7 +92,7 @@ def limit_of(behaviour: Behaviour, statistics: Statistics) -> np.ndarray:
 
 
 def shows(behaviour: Behaviour, whole: Statistics) -> np.ndarray:
-    """Return whether each head shows a behaviour over all segments, [layer, head] bool.
+    """Return whether each head shows a behaviour, [layer, head] bool; `whole` has the statistics on all segments.
 
     Raises `NoVerdictError` if the statistic of the behaviour is not known.
     """
@@ -101,7 +100,7 @@ def shows(behaviour: Behaviour, whole: Statistics) -> np.ndarray:
 
 
 def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndarray:
-    """Return the name of each head's behaviour as Figure 6 marks it, [layer, head] str; empty for a head without one.
+    """Return the behaviour of each head as Figure 6 marks it, such as "broad", [layer, head] str; "" without one.
 
     A later behaviour in `rules` overrides an earlier one. A behaviour whose statistic is not known marks no head.
     """
@@ -113,7 +112,7 @@ def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndar
 
 
 def whole_statistics(surface: Surface, gradients: Gradients | None, published: Clark2019) -> Statistics:
-    """Return the statistics of a model on all segments; `gradients` is None if gradients were not measured."""
+    """Return the statistics of a model on all segments of a text; `gradients` is None if they were not measured."""
     heads = {name: surface.mean(*which) for name, which in COLUMN_OF.items() if which[1] in surface.read}
     missing = {"norms.sep": "norms were not read (clustering.of, divided_by)"} if surface.norms is None else {}
     missing |= _missing(heads)
@@ -122,16 +121,14 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
     if "offset_heads" not in missing:
         rules = [rule for rule in published.behaviours if rule.statistic in ("previous", "next")]
         layers["offset_heads"] = np.any([shows(rule, Statistics(heads, {})) for rule in rules], axis=0).sum(axis=-1)
+    reason = "gradients were not measured" if gradients is None else f"the model {gradients.reason}"
     for index, kind in enumerate(ATTENDED):
-        name = f"gradient.{kind}"
-        if gradients is None:
-            missing[name] = "gradients were not measured"
-        elif not np.isnan(values := gradients.values[..., index]).any():
-            layers[name] = values.mean(axis=-1)
-        elif gradients.reason is None:
-            missing[name] = f"no segment has a token of the kind {kind}"
+        if gradients is not None and not np.isnan(values := gradients.values[..., index]).any():
+            layers[f"gradient.{kind}"] = values.mean(axis=-1)
+        elif gradients is not None and gradients.reason is None:
+            missing[f"gradient.{kind}"] = f"no segment has a token of the kind {kind}"
         else:
-            missing[name] = f"the model {gradients.reason}"
+            missing[f"gradient.{kind}"] = reason
     if "gradient.all" in layers:
         kinds = [kind for kind in ATTENDED if kind != "all" and f"gradient.{kind}" in layers]
         layers |= {f"gradient_ratio.{kind}": layers[f"gradient.{kind}"] / layers["gradient.all"] for kind in kinds}

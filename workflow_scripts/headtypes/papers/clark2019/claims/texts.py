@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -55,13 +55,6 @@ from headtypes.papers.quantities import (
 # Kinds of token that can be a sink of attention, and their statistics; a model's first token may be one of the others.
 SINKS = ("cls", "sep", "punctuation", "first")
 _NO_TEXT = Statistics({}, {}, otherwise="the model reads no text")
-# Some layers of a model: a third, those at the same depth as the paper's, or one.
-Where = Third | Literal["layers_6_to_10", "last_layer"]
-_LABELS_OF: dict[str, str] = {
-    **{third: f"the {third} third of layers" for third in THIRDS},
-    "layers_6_to_10": "the layers at the depth of 6 to 10 of 12",
-    "last_layer": "the last layer",
-}
 # The numbers of single segments, [segment] or [segment, number], or of all segments together.
 Measure = Callable[[Statistics], np.ndarray]
 
@@ -79,7 +72,7 @@ class Heads(Quantities):
     segments: Statistics | None = None
 
     def measured(self, measure: Measure, rank: int = 1) -> Measured:
-        """Return a quantity with its interval over segments, or its value alone if single segments are not known.
+        """Return a quantity with its interval over segments; without one if `measure` is not known of single segments.
 
         measure: a function of statistics that returns the quantity, or several numbers, of which the `rank`-th largest
             is taken, from 1 (the smallest: -1).
@@ -97,8 +90,8 @@ class Heads(Quantities):
     def counted_early(self, name: str, label: str, by_layer: np.ndarray) -> Quantity:
         """Return the mean number of heads in a layer of the first third less that of the last third, beyond chance.
 
-        name: of the quantity. label: what is counted, in words. by_layer: number of heads, [layer].
-        Chance is the mean under random permutations of the layers. The paper's own numbers are not compared with it.
+        name, label: of the quantity, and what is counted, in words. by_layer: [layer] number of heads.
+        Chance is the mean under random permutations of the layers, and 0 for the paper's own numbers.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
         first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
@@ -118,10 +111,9 @@ class Heads(Quantities):
         return self._of_rank(f"largest_{number}", statistic, label, rank)
 
     def in_more_than(self, percent: float, statistic: str, side: Side) -> Quantity:
-        """Return the value of a statistic that more than `percent` percent of the heads reach, or do not exceed.
+        """Return the largest value of a statistic that more than `percent` percent of the heads reach.
 
-        side: "above" for the largest value that more than `percent` percent of the heads reach; "below" for the
-            smallest value that more than `percent` percent do not exceed.
+        side: "above"; or "below" for the smallest value that more than `percent` percent of the heads do not exceed.
         """
         sign, end = (1, "least") if side == "above" else (-1, "most")
         rank = sign * (math.floor(self.whole.of_heads(statistic).size * percent / 100) + 1)
@@ -136,13 +128,10 @@ class Heads(Quantities):
         label = f"{LABELS[statistic]} {label}"
         return self.asked(f"heads.{statistic}.{name}", label, of_all_heads, rank=rank)
 
-    def mean(self, statistic: str, where: Where, *, less: tuple[str, Where] | None = None) -> Quantity:
-        """Return the mean of a statistic over the layers `where`, such as the "first" third, less another mean.
-
-        less: the statistic and the layers of the mean that is subtracted; None to subtract nothing.
-        """
-        depth, means = self.whole.of_layers(statistic).shape[-1], [(statistic, where)]
-        name, label = f"layers.{statistic}.{where}", f"mean {LABELS[statistic]} in {_LABELS_OF[where]}"
+    def mean(self, statistic: str, third: Third, *, less: tuple[str, Third] | None = None) -> Quantity:
+        """Return the mean of a statistic over a third of the layers, less the mean of `less`, (statistic, third)."""
+        depth, means = self.whole.of_layers(statistic).shape[-1], [(statistic, third)]
+        name, label = f"layers.{statistic}.{third}", f"mean {LABELS[statistic]} in the {third} third of layers"
         if less is not None:
             other, place = less
             means.append(less)
@@ -150,36 +139,21 @@ class Heads(Quantities):
             label += f" less that in the {place} third" if other == statistic else f" less {LABELS[other]}"
 
         def measure(it: Statistics) -> np.ndarray:
-            own, *others = (it.of_layers(of)[..., layers_at(at, depth)].mean(axis=-1) for of, at in means)
+            own, *others = (it.of_layers(of)[..., layers_of_third(at, depth)].mean(axis=-1) for of, at in means)
             return own - sum(others)
 
-        return self.asked(name, label, measure, "nats" if statistic.startswith("entropy") else "")
+        return self.asked(name, label, measure)
 
     def most_in(self, third: Third, statistic: str) -> list[Finding]:
         """Return the findings that the mean of a statistic in one third of the layers is above that in each other."""
         return [self.mean(statistic, third, less=(statistic, it)).above(0) for it in THIRDS if it != third]
 
 
-def layers_at(where: Where, depth: int) -> list[int]:
-    """Return the layers, from 0, at a place in a model of `depth` layers. Raises `NoVerdictError` if there are none.
-
-    where: a third ("first", "middle", "last"), "layers_6_to_10" (those as deep as 6 to 10 of 12) or "last_layer".
-    """
-    if where == "last_layer":
-        return [depth - 1]
-    if where != "layers_6_to_10":
-        return layers_of_third(where, depth)
-    # Those whose middle lies from 5 / 12 to 10 / 12 of the depth, without floating-point errors.
-    if chosen := [layer for layer in range(depth) if 10 * depth <= 12 * (2 * layer + 1) < 20 * depth]:
-        return chosen
-    raise NoVerdictError("the model has no layer at that depth")
-
-
 def collect_texts(found: Found, published: Clark2019) -> dict[Key, Heads]:
     """Return the quantities of every model on every task of text, {(model, task): quantities}.
 
-    found: {kind of result: {(model, task): path}} with the kinds surfaces, gradients, fits (of the projection of heads)
-        and divergences.
+    found: {kind of result: {(model, task): path}} with the kinds `surfaces`, `divergences`, `fits` (`layer_test`) and,
+        of models whose gradients were measured, `gradients`.
     """
     return {
         key: collect_quantities(
@@ -200,9 +174,9 @@ def collect_quantities(
     published: Clark2019,
     divergences: np.ndarray | None = None,
 ) -> Heads:
-    """Return the quantities of a model on a task; `gradients` and `divergences` are None if they were not measured.
+    """Return the quantities of a model on a text; `gradients` and `divergences` are None if they were not measured.
 
-    layers: the result of `projection.layer_test`. divergences: of any two heads, in nats per row, [head, head].
+    layers: the result of `projection.layer_test`. divergences: [head, head] of any two heads, in nats per row.
     """
     whole, measured, missing = whole_statistics(surface, gradients, published), {}, {}
     if layers["difference"] is None:
@@ -258,12 +232,12 @@ def _permuted(layers: Mapping[str, float | None]) -> Measured:
 
 
 def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> Measured:
-    """Return the mean divergence of pairs of heads with the same behaviour less that of other pairs, beyond chance.
+    """Return the mean divergence of two heads with the same behaviour less that of two others, beyond chance.
 
-    divergences: divergence of any two heads in nats per row, [head, head].
+    divergences: [head, head] divergence of any two heads, in nats per row.
     marked: [layer, head] str, the behaviour of each head; "" without one. Pairs of two heads without one are left out.
-    Chance is permutations of the behaviours within layers, since heads of a layer are alike, whatever their behaviour
-    is. Raises `NoVerdictError` if there are no pairs with the same behaviour, or no other pairs.
+    Chance is the mean if behaviours are permuted within layers, since heads of a layer are alike whatever they do.
+    Raises `NoVerdictError` if no two heads have the same behaviour, or all have.
     """
     names, counts = np.unique(marked, return_counts=True)
     pairs = {name: count * (count - 1) / 2 for name, count in zip(names, counts, strict=True)}
@@ -375,13 +349,22 @@ figure_2(
     ask=lambda heads: heads.most_in("first", "cls"),
 )
 
-figure_2(
+
+@figure_2(
     "sep-middle",
     text="In layers 6 to 10 of 12 over half of the attention goes to [SEP].",
     wording="over half of BERT's attention in layers 6-10 focuses on [SEP]",
     limit="the paper's half, as the mean of the layers that lie as deep in a model of another depth",
-    ask=lambda heads: heads.mean("sep", "layers_6_to_10").above(0.5),
 )
+def _(heads: Heads):
+    depth = heads.whole.of_layers("sep").shape[-1]
+    # Those whose middle lies from 5 / 12 to 10 / 12 of the depth, without floating-point errors.
+    layers = [layer for layer in range(depth) if 10 * depth <= 12 * (2 * layer + 1) < 20 * depth]
+    if not layers:
+        raise NoVerdictError("the model has no layer at that depth")
+    label = f"mean {LABELS['sep']} in the layers at the depth of 6 to 10 of 12"
+    measured = heads.measured(lambda it: it.of_layers("sep")[..., layers].mean(axis=-1))
+    return heads.quantity("layers.sep.layers_6_to_10", label, measured).above(0.5)
 
 
 figure_2(
@@ -552,11 +535,14 @@ def _(heads: Heads):
             raise NoVerdictError("the model has one layer")
         return by_layer[..., -1:] - by_layer[..., :-1]
 
-    name, label = "layers.entropy_cls.last_layer.less", f"mean {LABELS['entropy_cls']} in the last layer less the"
+    def less_all(statistics: Statistics):
+        return statistics.of_layers("entropy_cls")[..., -1] - statistics.of_layers("entropy")[..., -1]
+
+    name, label = "layers.entropy_cls.last_layer.less", f"mean {LABELS['entropy_cls']} in the last layer less"
     return [
-        heads.asked(f"{name}_broad", f"{label} limit of broad heads", less_broad, "nats").above(0),
-        heads.asked(f"{name}_largest_other", f"{label} largest of another layer", less_others, "nats", -1).above(0),
-        heads.mean("entropy_cls", "last_layer", less=("entropy", "last_layer")).above(0),
+        heads.asked(f"{name}_broad", f"{label} the limit of broad heads", less_broad, "nats").above(0),
+        heads.asked(f"{name}_largest_other", f"{label} the largest of another layer", less_others, "nats", -1).above(0),
+        heads.asked(f"{name}_entropy", f"{label} {LABELS['entropy']}", less_all, "nats").above(0),
     ]
 
 
