@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from headtypes.analyses.detectors.results import detector_table
+from headtypes.analyses.detectors.measure import detector_table
 from headtypes.analyses.distances.features import Features
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv

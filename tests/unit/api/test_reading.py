@@ -14,8 +14,7 @@ from PIL import Image
 from transformers import AutoConfig, AutoModelForCausalLM
 
 import headtypes
-from headtypes.analyses.detectors.measure import measure_detectors
-from headtypes.analyses.detectors.results import detector_table
+from headtypes.analyses.detectors.measure import detector_table, measure_detectors
 from headtypes.analyses.distances.features import read_features, read_head_features
 from headtypes.analyses.distances.measure import extract_features
 from headtypes.analyses.types.clustering import cluster_heads, partition_of

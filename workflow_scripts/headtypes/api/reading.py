@@ -16,8 +16,7 @@ from pydantic import Field, InstanceOf, NonNegativeInt, PositiveInt, SkipValidat
 from transformers import PreTrainedModel
 
 from headtypes.analyses.detectors.analysis import LEAST, LENGTH, SEQUENCES
-from headtypes.analyses.detectors.measure import draw_sequences, read_detectors
-from headtypes.analyses.detectors.results import detector_table
+from headtypes.analyses.detectors.measure import detector_table, draw_sequences, read_detectors
 from headtypes.analyses.distances.features import SHARES, Features, head_features
 from headtypes.analyses.distances.measure import features_of, reducers_of
 from headtypes.analyses.maps import Maps, readable

@@ -204,8 +204,8 @@ def test_a_mention_whose_head_word_has_no_subword_is_left_out():
 
 
 def test_the_nearest_other_mention_may_follow():
-    mentions = references(DOCUMENT, WHOLE)
-    chosen = {anaphor.mention.start: nearest_other(anaphor, mentions) for anaphor in anaphors(mentions)}
+    found = anaphors(references(DOCUMENT, WHOLE))
+    chosen = {anaphor.mention.start: nearest_other(anaphor) for anaphor in found}
     expected = {3: (0, 0), 10: (10, 11), 13: (16, 16), 16: (13, 14), 20: (17, 18), 22: (20, 20), 25: (22, 23)}
     assert {start: (mention.start, mention.end) for start, mention in chosen.items()} == expected
 

@@ -6,8 +6,7 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModel, GPT2Config, GPT2Model
 
-from headtypes.analyses.detectors.measure import draw_sequences, measure_detectors, read_detectors
-from headtypes.analyses.detectors.results import detector_table
+from headtypes.analyses.detectors.measure import detector_table, draw_sequences, measure_detectors, read_detectors
 from headtypes.models.fetching import load_tokenizer
 from tests.support.models import WORDS, opened, plain_attentions, tiny_bert, tiny_language_model
 from tests.support.records import recorded

@@ -8,7 +8,7 @@ mention: its words, its type, number, gender and person in English.
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,28 +30,27 @@ from headtypes.core.table_files import table_reader, write_csv
 from headtypes.data.kinds.coreference import AnnotatedDocument, AnnotatedSentence
 from headtypes.data.tasks import read_records
 
-Number = Literal["singular", "plural"]
-Gender = Literal["male", "female", "neuter"]
-
 
 class WordFeatures(NamedTuple):
-    """The number and gender of a mention, None if unknown, and its grammatical person (1, 2 or 3)."""
+    """The number (`singular`, `plural`) and gender (`male`, `female`, `neuter`) of a mention, or None if unknown.
 
-    number: Number | None
-    gender: Gender | None
+    person: grammatical person, 1, 2 or 3.
+    """
+
+    number: str | None
+    gender: str | None
     person: int
 
     def agree(self, other: "WordFeatures") -> bool:
-        return self.person == other.person and all(
-            None in pair or pair[0] == pair[1] for pair in ((self.number, other.number), (self.gender, other.gender))
-        )
+        known = ((one, another) for one, another in zip(self, other, strict=True) if None not in (one, another))
+        return all(one == another for one, another in known)
 
 
 def _all(words: str, value: Any) -> dict[str, Any]:
     return dict.fromkeys(words.split(), value)
 
 
-PRONOUNS: dict[str, WordFeatures] = {
+PRONOUNS = {
     **_all("i me my mine myself", WordFeatures("singular", None, 1)),
     **_all("we us our ours ourselves", WordFeatures("plural", None, 1)),
     **_all("you your yours yourself yourselves", WordFeatures(None, None, 2)),
@@ -61,15 +60,12 @@ PRONOUNS: dict[str, WordFeatures] = {
     **_all("they them their theirs themselves themself these those", WordFeatures("plural", None, 3)),
 }
 # By the feature Number (Ptan: plurals without a singular, such as scissors), or by XPOS.
-_NUMBERS: dict[str, Number] = {**_all("Sing NN NNP", "singular"), **_all("Plur Ptan NNS NNPS", "plural")}
-_GENDERS: dict[str, Gender] = {
+_NUMBERS = {**_all("Sing NN NNP", "singular"), **_all("Plur Ptan NNS NNPS", "plural")}
+_GENDERS = {
     **_all("mr. mr sir lord king man boy father brother son husband", "male"),
     **_all("mrs. mrs ms. ms miss lady queen woman girl mother sister daughter wife", "female"),
 }
-
-
-Type = Literal["pronoun", "proper", "nominal"]
-TYPES: tuple[Type, ...] = get_args(Type)
+TYPES = ("pronoun", "proper", "nominal")
 
 
 @dataclass(frozen=True)
@@ -77,7 +73,7 @@ class Reference(Span):
     """A mention as the baselines see it: its words in lower case, its type, and its number, gender and person."""
 
     words: tuple[str, ...]
-    type: Type
+    type: str
     features: WordFeatures
 
     @property
@@ -101,7 +97,7 @@ def references(document: AnnotatedDocument, part: range, unread: Container[int] 
     return found
 
 
-def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Type:
+def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> str:
     """Return the type of a mention, `pronoun`, `proper` or `nominal`, by its head word.
 
     start, end, head: the mention's first, last and head word, counted in the sentence from 0. UPOS decides or, without
@@ -116,7 +112,7 @@ def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> Typ
     return "proper" if word[0].isupper() else "nominal"
 
 
-def _features(sentence: AnnotatedSentence, start: int, end: int, head: int, type_: Type) -> WordFeatures:
+def _features(sentence: AnnotatedSentence, start: int, end: int, head: int, type_: str) -> WordFeatures:
     words = [word.lower() for word in sentence.words[start : end + 1]]
     word, xpos = sentence.words[head].lower(), sentence.xpos[head]
     if type_ == "pronoun" and word in PRONOUNS:
@@ -145,13 +141,13 @@ SIEVES: tuple[Callable[[Reference, Reference], bool], ...] = (
 )
 
 
-def nearest_other(anaphor: Anaphor, mentions: Sequence[Reference]) -> Reference | None:
+def nearest_other(anaphor: Anaphor) -> Reference | None:
     """Return the mention whose head word is nearest to the anaphor's, before or behind it; None if there is no other.
 
-    mentions: all mentions of the part of the document. If two mentions are equally near, the earlier one is returned.
+    If two mentions of the part of the document are equally near, the earlier one is returned.
     """
     own = anaphor.mention
-    others = (mention for mention in mentions if mention != own and mention.head != own.head)
+    others = (mention for mention in anaphor.mentions if mention.head != own.head)
     return min(others, key=lambda mention: (abs(mention.head - own.head), mention.head), default=None)
 
 
@@ -262,14 +258,10 @@ def _rows(
     types = np.array([anaphor.mention.type for anaphor in coreferent])
     by_type = {ALL: np.ones(len(coreferent), bool), **{type_: types == type_ for type_ in TYPES}}
     by_type = {type_: chosen for type_, chosen in by_type.items() if chosen.any()}
-    mentions = [_mentions(documents, guesses, number) for number in range(len(guesses.document))]
     found = {name: [is_right(anaphor, choose(anaphor)) for anaphor in coreferent] for name, choose in BASELINES.items()}
     # That a random head word of the candidates is the head word of an antecedent.
     found["chance"] = [len(anaphor.antecedents) / len(anaphor.candidate_heads) for anaphor in coreferent]
-    found["nearest_other"] = [
-        is_right(anaphor, nearest_other(anaphor, mentions[part]))
-        for anaphor, part in zip(coreferent, guesses.part, strict=True)
-    ]
+    found["nearest_other"] = [is_right(anaphor, nearest_other(anaphor)) for anaphor in coreferent]
     baselines = {name: np.array(scores, dtype=float) for name, scores in found.items()}
     of_baselines = (
         _Row(name, "mentions", type_, "", _NOWHERE, np.where(chosen, scores, np.nan))
@@ -287,22 +279,14 @@ def guessed_mentions(
     documents: [mention] int, the index of each mention's document. Raises `InputError` if the mentions of the given
         documents are not those of the guesses.
     """
-    coreferent = [
-        anaphor
-        for number in range(len(guesses.document))
-        for anaphor in anaphors(_mentions(documents, guesses, number))
-    ]
+    coreferent = []
+    for document, *ends in zip(guesses.document, guesses.start, guesses.stop, strict=True):
+        unread = guesses.unread[guesses.unread[:, 0] == document, 1].tolist()
+        coreferent += anaphors(references(documents[document], range(*map(int, ends)), unread))
     spans = [(anaphor.mention.start, anaphor.mention.end) for anaphor in coreferent]
     if spans != list(map(tuple, guesses.mention.tolist())):
         raise InputError("The guesses at antecedents are not of these documents; delete them and run again.")
     return coreferent, guesses.document[guesses.part]
-
-
-def _mentions(documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, number: int) -> list[Reference]:
-    document = int(guesses.document[number])
-    part = range(int(guesses.start[number]), int(guesses.stop[number]))
-    unread = guesses.unread[guesses.unread[:, 0] == document, 1].tolist()
-    return references(documents[document], part, unread)
 
 
 def _head_rows(right: np.ndarray, by_type: dict[str, np.ndarray], is_odd: np.ndarray) -> Iterator[_Row]:

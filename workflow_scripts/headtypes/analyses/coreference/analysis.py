@@ -1,7 +1,4 @@
-"""The analysis of coreference: every head's guesses at antecedents of mentions, scored beside baselines.
-
-Clark et al. 2019, section 4.3.
-"""
+"""Coreference: heads' guesses at antecedents of mentions beside baselines (Clark et al. 2019, section 4.3)."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -97,9 +97,7 @@ def extract_antecedents(
     reducer = AntecedentReducer(encoded.word_of_token, [coreferent for *_, coreferent in parts])
     (guesses,) = run.read(encoded.encoded, reducer)
     return AntecedentGuesses(
-        document=np.array([number for number, *_ in parts], dtype=np.int32),
-        start=np.array([part.start for _, part, _ in parts], dtype=np.int32),
-        stop=np.array([part.stop for _, part, _ in parts], dtype=np.int32),
+        *np.array([(number, part.start, part.stop) for number, part, _ in parts], dtype=np.int32).T,
         unread=np.array(unread, dtype=np.int32).reshape(-1, 2),
         part=np.repeat(np.arange(len(parts), dtype=np.int32), [len(coreferent) for *_, coreferent in parts]),
         mention=np.array(

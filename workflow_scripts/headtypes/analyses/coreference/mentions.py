@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Int16, Int32
@@ -98,15 +99,22 @@ class Span:
 
 @dataclass(frozen=True)
 class Anaphor:
-    """A mention that has an antecedent, an earlier mention of its entity, in its part of a document.
+    """A mention, with all mentions of its part of a document, in order; its antecedents are earlier ones of its entity.
 
-    candidates: mentions of the part that end before the mention starts, in order. antecedents: head words of the
-        candidates that have the mention's entity.
+    candidates: the mentions that end before the mention starts. antecedents: head words of the candidates that have the
+        mention's entity. candidate_heads: head words of all candidates, sorted.
     """
 
     mention: Span
-    candidates: tuple[Span, ...]
-    antecedents: frozenset[int]
+    mentions: Sequence[Span]
+
+    @cached_property
+    def candidates(self) -> list[Span]:
+        return [other for other in self.mentions if other.end < self.mention.start]
+
+    @cached_property
+    def antecedents(self) -> set[int]:
+        return {other.head for other in self.candidates if other.entity == self.mention.entity}
 
     @property
     def candidate_heads(self) -> list[int]:
@@ -131,14 +139,9 @@ def spans_of(document: AnnotatedDocument, part: range, unread: Container[int] = 
     return inside
 
 
-def anaphors(mentions: Iterable[Span]) -> list[Anaphor]:
-    mentions, coreferent = list(mentions), []
-    for mention in mentions:
-        candidates = tuple(other for other in mentions if other.end < mention.start)
-        antecedents = frozenset(other.head for other in candidates if other.entity == mention.entity)
-        if antecedents:
-            coreferent.append(Anaphor(mention, candidates, antecedents))
-    return coreferent
+def anaphors(mentions: Sequence[Span]) -> list[Anaphor]:
+    """Return those of all mentions of a part of a document that have an antecedent."""
+    return [anaphor for mention in mentions if (anaphor := Anaphor(mention, mentions)).antecedents]
 
 
 def sentence_with(document: AnnotatedDocument, word: int) -> tuple[int, AnnotatedSentence]:

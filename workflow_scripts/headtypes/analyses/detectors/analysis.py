@@ -8,6 +8,21 @@ from headtypes.core.files import StrPath
 from headtypes.core.stage import Plan, Result, given, stage
 
 
+def read_detector_table(path: StrPath) -> Any:
+    """Return the table of `measure.detector_table` from a CSV file, as a `pandas.DataFrame`."""
+    from headtypes.core.table_files import table_reader
+
+    columns = {
+        "detector": str,
+        **dict.fromkeys(("layer", "head"), int),
+        **dict.fromkeys(("score", "null", "difference", "low", "high"), float),
+        **dict.fromkeys(("above", "sequences"), int),
+        **dict.fromkeys(("p", "corrected_p"), float),
+        "detected": bool,
+    }
+    return table_reader("holds no heads by detector", columns)(path)
+
+
 def per_head(task: str, path: StrPath) -> list:
     """Return columns on detectors for the atlas (the page of every head), as a list of `Column`.
 
@@ -15,8 +30,6 @@ def per_head(task: str, path: StrPath) -> list:
     percent. path: the table of heads by detector.
     """
     import pandas as pd
-
-    from headtypes.analyses.detectors.results import read_detector_table
 
     table = read_detector_table(path)
     note = "On random tokens; a head is of a kind if it exceeds what chance gives (docs/understand/method.md)."
@@ -37,8 +50,6 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
 
     path: the table of heads by detector. types and seed are not used.
     """
-    from headtypes.analyses.detectors.results import read_detector_table
-
     for detector, rows in read_detector_table(path).groupby("detector", sort=False):
         heads = by_head(rows)
         yield from summaries("detectors", task, detector, heads["score"].to_numpy())

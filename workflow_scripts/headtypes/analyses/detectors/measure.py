@@ -1,4 +1,4 @@
-"""Attention of each head to the tokens that a detector looks for, on random tokens, and the same under a null."""
+"""Attention of heads to the tokens that detectors look for, on random tokens, and tests of it against nulls."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,18 +6,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from jaxtyping import Float32
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from headtypes.analyses.detectors.results import DETECTORS, detector_table
 from headtypes.analyses.words import special_tokens
 from headtypes.attention.one_pass import ModelOnTask, read_attention
 from headtypes.attention.reducers import Block, PerSample
 from headtypes.core.errors import InputError
 from headtypes.core.files import derive_seed
+from headtypes.core.statistics import ALPHA, holm, mean_intervals, sign_tests
 from headtypes.core.table_files import write_csv, write_parquet
 from headtypes.data.encoding import Encoded
 from headtypes.models.records import ModelRecord, read_model_record
+
+# Those of the workflow; there may be further ones, of a user's own.
+DETECTORS = ("previous", "next", "first", "duplicate", "induction")
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,6 @@ def draw_sequences(
     return Sequences(Encoded(input_ids, token_types, kinds, np.zeros(len(input_ids), bool)), len(before), length)
 
 
-Scores = dict[str, tuple[Float32[np.ndarray, "sequence layer head"], Float32[np.ndarray, "sequence layer head"]]]
-
-
 class Targets(PerSample):
     """A reducer, run with a model, of the scores of detectors and of the same scores under their nulls.
 
@@ -109,7 +108,7 @@ class Targets(PerSample):
         ]
         self.values[block.group.samples, block.layer] += torch.cat(sums, -1) / self._length
 
-    def result(self) -> Scores:
+    def result(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         repeated, shuffled = np.split(super().result(), 2)
         offsets, keys = np.split(shuffled[..., 2:], [2 * self._farthest + 1], axis=-1)
         scores = {"induction": (repeated[..., 0], shuffled[..., 0]), "duplicate": (repeated[..., 1], shuffled[..., 1])}
@@ -146,6 +145,43 @@ def measure_detectors(
     about = {"max_length": record.max_length, "seed": seed, "model": record.name}
     drawn = draw_sequences(run.tokenizer, sequences=sequences, length=length, **about)
     return read_detectors(run.model, drawn, batch_tokens=batch_tokens, what=run.what)
+
+
+def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
+    """Return the score of every head by each detector, and whether the detector detects the head.
+
+    scores: a row for each detector, sequence, layer and head, with score and null, shares of attention. least: the
+        share by which the score of a detected head exceeds the null.
+
+    The table has a row for each detector, layer and head (from 0), with the columns detector, layer, head; score, null
+    and difference, means over sequences; low and high, the interval of difference; above, on how many sequences the
+    difference is above `least`; sequences, their number; p, the p-value of the hypothesis that it is above on at most
+    half of all sequences (sign test); corrected_p, corrected for the number of heads and detectors of the model (Holm
+    1979); and detected, whether corrected_p is below 0.05. If the hypothesis is true of every head and detector of a
+    model, the probability that any head is detected is at most 0.05.
+    """
+    floats = scores.astype({"score": float, "null": float})
+    score, null = (floats.pivot_table(name, ["detector", "layer", "head"], "sequence") for name in ("score", "null"))
+    difference = (score - null).to_numpy()
+    low, high = mean_intervals(difference, reach=(-1, 1))
+    above, sequences = (difference > least).sum(1), difference.shape[1]
+    p = sign_tests(above, sequences)
+    corrected = holm(p)
+    columns = {
+        "score": score.mean(axis=1).to_numpy(),
+        "null": null.mean(axis=1).to_numpy(),
+        "difference": difference.mean(1),
+        "low": low,
+        "high": high,
+        "above": above,
+        "sequences": sequences,
+        "p": p,
+        "corrected_p": corrected,
+        "detected": corrected < ALPHA,
+    }
+    table = pd.DataFrame(columns, score.index).reset_index()
+    known = list(dict.fromkeys([*DETECTORS, *table["detector"]]))
+    return table.sort_values("detector", key=lambda names: names.map(known.index), kind="stable")
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from scipy.spatial.distance import pdist, squareform
 from sklearn.manifold import MDS
 
-from headtypes.analyses.divergence.results import PROJECTION_COLUMNS, Divergence
+from headtypes.analyses.divergence.results import Divergence
 from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.statistics import one_thread
@@ -40,7 +40,7 @@ def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, d
         )
         places = scaling.fit_transform(distances)
     shape = divergence.layers, len(places) // divergence.layers
-    table = head_table(shape, {"x": places[:, 0], "y": places[:, 1]}).astype(PROJECTION_COLUMNS)
+    table = head_table(shape, {"x": places[:, 0], "y": places[:, 1]})
     summary = {
         "rows": divergence.rows,
         **goodness_of_fit(distances, places),

@@ -10,8 +10,6 @@ from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.hdf5_files import SampleIds, Stored
 from headtypes.core.table_files import table_reader
 
-PROJECTION_COLUMNS = {"layer": int, "head": int, "x": float, "y": float}
-
 
 @dataclass(frozen=True)
 class Divergence:
@@ -34,7 +32,7 @@ class Divergence:
 
 
 # Reads the table of `projection.project_heads`.
-read_projection = table_reader("holds no places of heads", PROJECTION_COLUMNS)
+read_projection = table_reader("holds no places of heads", {"layer": int, "head": int, "x": float, "y": float})
 
 
 def read_projection_fit(path: StrPath) -> dict:

@@ -5,10 +5,9 @@ product of the gradient with respect to the head's output at s with the value at
 attention of a layer anew, block by block, keeps no map, and comes upon these products on its way.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,7 +22,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import derive_seed
 from headtypes.core.progress import warn
 from headtypes.core.table_files import write_csv
-from headtypes.data.answering import NO_TARGET, Answers, SomeTokens, token_losses
+from headtypes.data.answering import Answers, SomeTokens, token_losses
 from headtypes.data.encoding import SPECIAL_KINDS, Encoded, mask_words, sample_questions, token_kinds
 from headtypes.data.tasks import KINDS, Sample, read_records, read_rows
 from headtypes.data.windows import Windows, draw_part, read_windows
@@ -37,37 +36,44 @@ _LOGITS = 2**26
 NOT_COUNTED = -1
 
 
-class Loss(Protocol):
-    """The loss of a model on each of its inputs, whose gradients are read.
+class Loss(SomeTokens):
+    """The loss of a language model on each of some texts: the mean cross entropy of the tokens to predict in the text.
 
-    kinds: for each input [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, `NOT_COUNTED` for a token
-        that does not count, 0 for other tokens.
-    units: [input] int, index of the sample that the input is part of: the windows of one question are one sample.
+    kinds: for each text [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, `NOT_COUNTED` for a token
+        that does not count as attended, 0 for other tokens. predicted: for each text the indices of the tokens whose
+        logits are read, and the ids of the tokens that are right there, [prediction] each.
+    Attribute units: [input] int, index of the sample that the input is part of; here each text is a sample.
     """
 
     name: str
-    input_ids: Sequence[Sequence[int]]
-    token_types: Sequence[Sequence[int]] | None
-    kinds: list[np.ndarray]
-    units: np.ndarray
+
+    def __init__(
+        self,
+        input_ids: Sequence[Sequence[int]],
+        token_types: Sequence[Sequence[int]] | None,
+        kinds: list[np.ndarray],
+        predicted: list[tuple[np.ndarray, np.ndarray]],
+    ):
+        self.input_ids, self.token_types, self.kinds, self._predicted = input_ids, token_types, kinds, predicted
+        self.units = np.arange(len(kinds))
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
         """Return `batch_tokens`, or fewer if the logits of a batch, `vocabulary` for each token, take much memory."""
-        return batch_tokens
-
-    @contextmanager
-    def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        """Return a context in which a model can be run on batches; call `start` before each run."""
-        yield
+        share = sum(len(indices) for indices, _ in self._predicted) / max(1, sum(map(len, self.input_ids)))
+        return min(batch_tokens, int(_LOGITS / vocabulary / max(share, 1e-3)))
 
     def start(self, inputs: np.ndarray) -> None:
-        """Prepare for the run of one batch, of the inputs with these indices, [input]."""
+        indices, targets = zip(*(self._predicted[text] for text in inputs), strict=True)
+        self.draw(list(indices))
+        self._texts, self._targets = len(inputs), torch.as_tensor(np.concatenate(targets))
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the loss on each input of the batch, [input]; given: arguments of the forward pass of `output`."""
+        """Return the loss on each text of the batch that was started, [text]; output: the model's output for it."""
+        logits = self.logits(output)
+        return token_losses(logits, self._targets.to(logits.device), self.owners.to(logits.device), self._texts)
 
 
-class MaskedWords(SomeTokens, Loss):
+class MaskedWords(Loss):
     """The loss on masked words: the mean cross entropy of the words that are masked in a text (`encoding.mask_words`).
 
     Masked words do not count as attended tokens: Figure 3 of Clark et al. (2019) is about *all unmasked tokens*.
@@ -83,25 +89,11 @@ class MaskedWords(SomeTokens, Loss):
             mask_words(tokens, kinds == 0, tokenizer.mask_token_id, vocabulary, of_sample)
             for tokens, kinds, of_sample in zip(read.input_ids, read.kinds, seeds, strict=True)
         ]
-        self.input_ids, self.token_types = [words.input_ids for words in masked], read.token_types
-        self.kinds = [kinds.copy() for kinds in read.kinds]
-        for kinds, words in zip(self.kinds, masked, strict=True):
-            kinds[words.indices] = NOT_COUNTED
-        self.units = np.arange(len(chosen))
-        self._masked = masked
-
-    def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        share = sum(len(words.indices) for words in self._masked) / max(1, sum(map(len, self.input_ids)))
-        return min(batch_tokens, int(_LOGITS / vocabulary / max(share, 1e-3)))
-
-    def start(self, inputs: np.ndarray) -> None:
-        self._of_batch = [self._masked[index] for index in inputs]
-        self.draw([words.indices for words in self._of_batch])
-
-    def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        targets = torch.as_tensor(np.concatenate([words.targets for words in self._of_batch]))
-        logits = self.logits(output)
-        return token_losses(logits, targets.to(logits.device), self.owners.to(logits.device), len(self._of_batch))
+        kinds = [kinds.copy() for kinds in read.kinds]
+        for of_text, words in zip(kinds, masked, strict=True):
+            of_text[words.indices] = NOT_COUNTED
+        predicted = [(words.indices, words.targets) for words in masked]
+        super().__init__([words.input_ids for words in masked], read.token_types, kinds, predicted)
 
 
 class NextToken(Loss):
@@ -111,17 +103,8 @@ class NextToken(Loss):
 
     def __init__(self, encoded: Encoded):
         read = encoded.selected([sample for sample, ids in enumerate(encoded.input_ids) if len(ids) > 1])
-        self.input_ids, self.token_types, self.kinds = read.input_ids, read.token_types, read.kinds
-        self.units = np.arange(len(read.kinds))
-
-    def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        return min(batch_tokens, _LOGITS // vocabulary)
-
-    def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        targets = given["input_ids"].masked_fill(given["attention_mask"] == 0, NO_TARGET)
-        targets = torch.nn.functional.pad(targets[:, 1:], (0, 1), value=NO_TARGET)
-        owners = torch.arange(len(targets), device=targets.device)[:, None].expand_as(targets)
-        return token_losses(output.logits.flatten(0, 1), targets.flatten(), owners.flatten(), len(targets))
+        predicted = [(np.arange(len(ids) - 1), np.array(ids[1:])) for ids in read.input_ids]
+        super().__init__(read.input_ids, read.token_types, read.kinds, predicted)
 
 
 class GoldAnswers(Answers):
@@ -181,7 +164,7 @@ def measure_answer_gradients(
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=KINDS[kind].head, **settings)
 
-    def loss_of() -> Loss:
+    def loss_of() -> GoldAnswers:
         drawn, of_drawn = draw_part(rows, windows, samples, seed)
         targets = KINDS[kind].answer_targets(drawn, of_drawn, record)
         return GoldAnswers(of_drawn, targets, token_kinds(run.tokenizer), kind, run.what)
@@ -189,7 +172,7 @@ def measure_answer_gradients(
     return _measured(run, loss_of)
 
 
-def _measured(run: ModelOnTask, loss_of: Callable[[], Loss | str]) -> Gradients:
+def _measured(run: ModelOnTask, loss_of: Callable[[], Loss | GoldAnswers | str]) -> Gradients:
     # In place of a loss, `loss_of` can return the reason why there is none.
     try:
         run.model  # noqa: B018
@@ -203,7 +186,7 @@ def _measured(run: ModelOnTask, loss_of: Callable[[], Loss | str]) -> Gradients:
 
 
 def gradients_by_kind(
-    model: PreTrainedModel, loss: Loss, batch_tokens: int, what: str
+    model: PreTrainedModel, loss: Loss | GoldAnswers, batch_tokens: int, what: str
 ) -> Float[np.ndarray, "layer head kind"]:
     """Return the mean over samples of each head's mean |dLoss / dA[s, t]|, over all queries s and all keys t of a kind.
 
@@ -262,7 +245,7 @@ class AttentionGradients:
         self._sums = torch.zeros(len(members), *shape, members[0].shape[1], dtype=torch.float64, device=batch.device)
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
-        return _Attention.apply(layer.query, layer.key, layer.value, self.anchor, layer, number, self)
+        return _Attention.apply(layer.query, layer.key, layer.value, self.anchor, (layer, number, self))
 
     def means(self) -> Float[Tensor, "batch layer head kind"]:
         """Return each head's mean |dLoss / dA| by kind of token, read in the backward pass; 0 for a missing kind."""
@@ -281,16 +264,8 @@ class AttentionGradients:
 # The backward pass computes attention anew, and reads its gradients, block by block.
 class _Attention(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        anchor: Tensor,
-        layer: Layer,
-        number: int,
-        gradients: AttentionGradients,
-    ) -> Tensor:
+    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, anchor: Tensor, rest: tuple) -> Tensor:
+        layer, number, gradients = rest
         ctx.save_for_backward(query, key, value)
         ctx.rest = replace(layer, query=None, key=None, value=None), number, gradients
         outputs = layer.zero_outputs()
@@ -325,7 +300,7 @@ class _Attention(torch.autograd.Function):
                     score_gradient *= 1 - torch.tanh(part.scores(rows) / part.cap) ** 2
                 query_gradient[:, :, rows] = torch.matmul(score_gradient, part.key) * part.scale
                 key_gradient += torch.matmul(score_gradient.transpose(-1, -2), part.query[:, :, rows]) * part.scale
-        return *(further or [None] * 3), torch.zeros_like(gradient[0, 0, 0, 0], dtype=torch.float32), *[None] * 3
+        return *(further or [None] * 3), torch.zeros_like(gradient[0, 0, 0, 0], dtype=torch.float32), None
 
 
 def _members(kinds: np.ndarray) -> Bool[np.ndarray, "token kind"]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Float64, Int
 
-from headtypes.attention.reducers import Block, Measurement, Pass, PerSample
+from headtypes.attention.reducers import Block, Measurement, PerSample
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import SampleIds
 from headtypes.core.table_files import table_reader
@@ -74,17 +74,12 @@ class WrittenByHeads(PerSample):
     reads_stream = True
 
     def __init__(self, kinds: Sequence[np.ndarray]):
-        super().__init__(len(COLUMNS))
-        self._kinds = kinds
-
-    def begin(self, about: Pass) -> None:
-        super().begin(about)
-        self._streams = np.empty((about.samples, about.layers, len(STREAM)))
+        # The numbers of the stream stand at every head of the layer.
+        super().__init__(len(COLUMNS) + len(STREAM))
+        self._weights = list(map(token_weights, kinds))
 
     def start(self, batch: Batch) -> None:
         super().start(batch)
-        self._of_batch = np.empty((len(batch.samples), *self._streams.shape[1:]))
-        self._groups: dict[int, Float[Tensor, "sample token of"]] = {}
         self._layer: tuple[int, int] | None = None
 
     def add(self, block: Block) -> None:
@@ -97,28 +92,24 @@ class WrittenByHeads(PerSample):
             self._lengths, sizes = stream.norm(dim=-1), stream.abs()
             largest, self._target = sizes.amax(-1).max(-1)
             median = sizes.flatten(1).median(-1).values
-            columns = torch.stack([largest.double(), median.double(), self._target.double()], -1)
-            self._of_batch[group.samples, block.layer] = columns.cpu().numpy()
-        if group.samples.start not in self._groups:
-            shares = np.stack([token_weights(self._kinds[sample]) for sample in self.batch.samples[group.samples]])
-            self._groups[group.samples.start] = torch.from_numpy(shares).to(written.device)
-        of_rows = self._groups[group.samples.start][:, block.rows]
+            numbers = torch.stack([largest, median, self._target.float()], -1)
+            self.values[group.samples, block.layer, :, len(COLUMNS) :] = numbers[:, None]
+            weights = np.stack([self._weights[sample] for sample in self.batch.samples[group.samples]])
+            self._shares = torch.from_numpy(weights).to(written.device)
         beside = written / self._lengths[:, None, block.rows]
         target = self._target[:, None, None, None].expand(*block.attention.shape[:3], 1)
         looks = [block.attention[..., 0], block.attention.gather(-1, target)[..., 0]]
         means = torch.stack([rows.sum(-1) / group.length for rows in (written, *looks)], -1)
-        self.values[group.samples, block.layer, block.heads] += torch.cat([beside @ of_rows, means], -1)
+        columns = torch.cat([beside @ self._shares[:, block.rows], means], -1)
+        self.values[group.samples, block.layer, block.heads, : len(COLUMNS)] += columns
 
     def right(self) -> Bool[Tensor, "sample layer head"]:
         # Other columns may be NaN.
         return self.values[..., COLUMNS.index("length")].isfinite()
 
-    def finish(self) -> None:
-        super().finish()
-        self._streams[self.batch.samples] = self._of_batch
-
     def result(self) -> tuple[np.ndarray, np.ndarray]:
-        return super().result(), self._streams
+        read = super().result()
+        return read[..., : len(COLUMNS)], read[:, :, 0, len(COLUMNS) :].astype(float)
 
 
 def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:

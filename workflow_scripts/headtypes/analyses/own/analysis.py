@@ -50,13 +50,8 @@ def read_values(path: StrPath) -> pd.DataFrame:
     """Return a file's rows, one per head in order: layer, head (from 0), value, low, high, samples, label and unit."""
     from headtypes.core.table_files import table_reader
 
-    columns = {
-        **dict.fromkeys(("layer", "head"), int),
-        **dict.fromkeys(("value", "low", "high"), float),
-        "samples": int,
-        **dict.fromkeys(("label", "unit"), str),
-    }
-    return by_head(table_reader("holds no values of heads", columns)(path))
+    numbers = {"layer": int, "head": int, "value": float, "low": float, "high": float, "samples": int}
+    return by_head(table_reader("holds no values of heads", {**numbers, "label": str, "unit": str})(path))
 
 
 def labelled(table: pd.DataFrame) -> str:

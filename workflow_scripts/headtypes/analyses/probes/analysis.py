@@ -1,7 +1,4 @@
-"""The analysis by probes: its rules and results.
-
-Probes are parsers that read the attention of all heads; they stand beside baselines (Clark et al. 2019, section 5).
-"""
+"""Probes: parsers that read the attention of all heads, beside baselines (Clark et al. 2019, section 5)."""
 
 from typing import Any
 

@@ -57,10 +57,16 @@ def _read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
                         f"{path}, line {number}: a word and {width or 'its'} numbers are needed, as many as on line 1 "
                         "and separated by single spaces, as in the files of GloVe."
                     )
-                if word in wanted:
-                    vector = _numbers(numbers, path, number)
-                    if not np.array_equal(vectors.setdefault(word, vector), vector):
-                        raise InputError(f"{path}, line {number}: the word {word!r} has other numbers on another line.")
+                if word not in wanted:
+                    continue
+                try:
+                    vector = np.array(numbers, dtype=np.float32)
+                except ValueError as error:
+                    raise InputError(f"{path}, line {number}: {error}.") from error
+                if not np.isfinite(vector).all():
+                    raise InputError(f"{path}, line {number} holds a number that is not finite.")
+                if not np.array_equal(vectors.setdefault(word, vector), vector):
+                    raise InputError(f"{path}, line {number}: the word {word!r} has other numbers on another line.")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read as word vectors ({error}).") from error
     return vectors
@@ -105,16 +111,6 @@ def vectors_of_model(
         total = torch.zeros(max(words) + 1, own.shape[1]).index_add_(0, word[word >= 0], own)
         by_sentence.append((total / torch.bincount(word[word >= 0])[:, None]).numpy())
     return by_sentence
-
-
-def _numbers(numbers: list[str], path: str, line: int) -> np.ndarray:
-    try:
-        vector = np.array(numbers, dtype=np.float32)
-    except ValueError as error:
-        raise InputError(f"{path}, line {line}: {error}.") from error
-    if not np.isfinite(vector).all():
-        raise InputError(f"{path}, line {line} holds a number that is not finite.")
-    return vector
 
 
 class ReadSentences(NamedTuple):

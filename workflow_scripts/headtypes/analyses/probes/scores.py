@@ -70,21 +70,16 @@ def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
     means = {name: right_words.mean(0) for name, right_words in right.items()}
     pairs = [(name, "") for name in means] + [(one, other) for one in means for other in means if one != other]
     sums = np.stack([means[one] - (means[other] if other else 0) for one, other in pairs], axis=1)
-    sizes = np.repeat(words[:, None], len(pairs), axis=1).astype(float)
     low, high = np.empty((2, len(pairs)))
     for column, (_, other) in enumerate(pairs):
-        low[column], high[column] = ratio_intervals(sums[:, column], sizes[:, column], (-1 if other else 0, 1))
+        low[column], high[column] = ratio_intervals(sums[:, column], words, (-1 if other else 0, 1))
     starts = [100 * right[one].sum(1) / words.sum() if not other else [np.nan] for one, other in pairs]
-    table = pd.DataFrame(
-        {
-            "system": [one for one, _ in pairs],
-            "minus": [other for _, other in pairs],
-            "uas": 100 * sums.sum(0) / words.sum(),
-            "low": 100 * low,
-            "high": 100 * high,
-            "least": [min(right_words) for right_words in starts],
-            "most": [max(right_words) for right_words in starts],
-        }
+    table = pd.DataFrame(pairs, columns=["system", "minus"]).assign(
+        uas=100 * sums.sum(0) / words.sum(),
+        low=100 * low,
+        high=100 * high,
+        least=[min(right_words) for right_words in starts],
+        most=[max(right_words) for right_words in starts],
     )
     return table, RightWords([*means], np.stack([*means.values()], axis=1), words)
 

@@ -1,7 +1,4 @@
-"""The analysis of dependency relations: every head's guesses at syntactic heads, scored beside fixed offsets.
-
-Clark et al. 2019, section 4.2.
-"""
+"""Dependency relations: heads' guesses at syntactic heads beside fixed offsets (Clark et al. 2019, section 4.2)."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -35,16 +35,12 @@ class Guesses(WordReducer):
         layers, heads = self.about.layers, self.about.heads
         words = [max(self._word_of_token[index]) + 1 for index in batch.samples]
         self._guess = [torch.full((2, layers, heads, n), -1, device=batch.device) for n in words]
-        # The largest weight yet of the running maximum over rows.
-        self._best = [torch.full((heads, n), -torch.inf, device=batch.device) for n in words]
-        self._layer = [0] * len(words)
+        # The largest weight yet of each column, since rows come in blocks.
+        self._best = [torch.full((layers, heads, n), -torch.inf, device=batch.device) for n in words]
         self._seen = [torch.zeros(layers, n, n, dtype=torch.bool, device=batch.device) for n in words]
         self._to_sep = [torch.zeros(layers, heads, n, device=batch.device) for n in words]
 
     def add_words(self, rows: WordRows) -> None:
-        if self._layer[rows.sample] != rows.layer:
-            self._layer[rows.sample] = rows.layer
-            self._best[rows.sample].fill_(-torch.inf)
         # Rows of words, without the special tokens' rows and columns.
         skipped, n = max(0, 1 - rows.start), rows.words
         first = rows.start + skipped  # the word of the first row, from 1
@@ -61,7 +57,7 @@ class Guesses(WordReducer):
         value, word = weights.max(-1)
         by_row[:, own - 1] = torch.where(value > -torch.inf, word + 1, -1)
         value, row = weights.max(1)
-        best = self._best[rows.sample]
+        best = self._best[rows.sample][rows.layer]
         by_column[:] = torch.where(value > best, row + first, by_column)
         best[:] = torch.maximum(value, best)
         self._seen[rows.sample][rows.layer, own - 1] = ~hidden
