@@ -18,8 +18,6 @@ from headtypes.models.records import ModelRecord
 
 # The column of scores with the cross entropy, in nats, of the span, label, choice or tokens that are right.
 GOLD_LOSS = "gold_loss"
-# A target that is not predicted, for `torch.nn.functional.cross_entropy`.
-NO_TARGET = -100
 # Logits over the vocabulary that are computed at a time; of GPT-2's, those of 670 tokens.
 _LOGITS = 2**25
 
@@ -158,15 +156,15 @@ class Answers(SomeTokens):
 def token_losses(logits: Tensor, targets: Tensor, owners: Tensor, inputs: int) -> Tensor:
     """Return the mean cross entropy of the predicted tokens of each input, [input], in nats.
 
-    logits: [prediction, vocabulary]. targets: id of the right token, -100 for a prediction that does not count,
-        [prediction]. owners: index of each prediction's input, [prediction]. inputs: number of inputs.
+    logits: [prediction, vocabulary]. targets: id of the right token, [prediction]. owners: index of each prediction's
+        input, [prediction]. inputs: number of inputs.
     """
     losses = _cross_entropy(logits, targets)
     totals = losses.new_zeros(inputs).index_add(0, owners, losses)
-    return totals / torch.bincount(owners[targets != NO_TARGET], minlength=inputs)
+    return totals / torch.bincount(owners, minlength=inputs)
 
 
 def _cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     # Half precision is too coarse for the loss.
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-    return cross_entropy(logits, targets, ignore_index=NO_TARGET, reduction="none")
+    return cross_entropy(logits, targets, reduction="none")

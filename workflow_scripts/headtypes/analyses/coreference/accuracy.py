@@ -70,7 +70,7 @@ TYPES = ("pronoun", "proper", "nominal")
 
 @dataclass(frozen=True)
 class Reference(Span):
-    """A mention as the baselines see it: its words in lower case, its type, and its number, gender and person."""
+    """A mention with what baselines know of it: its words in lower case, its type, number, gender and person."""
 
     words: tuple[str, ...]
     type: str

@@ -39,23 +39,18 @@ NOT_COUNTED = -1
 class Loss(SomeTokens):
     """The loss of a language model on each of some texts: the mean cross entropy of the tokens to predict in the text.
 
-    kinds: for each text [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, `NOT_COUNTED` for a token
-        that does not count as attended, 0 for other tokens. predicted: for each text the indices of the tokens whose
-        logits are read, and the ids of the tokens that are right there, [prediction] each.
+    texts: their tokens, as the model reads them, and kinds; the kind `NOT_COUNTED` is that of a token that does not
+        count as attended. predicted: for each text the indices of the tokens whose logits are read, and the ids of the
+        tokens that are right there, [prediction] each.
     Attribute units: [input] int, index of the sample that the input is part of; here each text is a sample.
     """
 
     name: str
 
-    def __init__(
-        self,
-        input_ids: Sequence[Sequence[int]],
-        token_types: Sequence[Sequence[int]] | None,
-        kinds: list[np.ndarray],
-        predicted: list[tuple[np.ndarray, np.ndarray]],
-    ):
-        self.input_ids, self.token_types, self.kinds, self._predicted = input_ids, token_types, kinds, predicted
-        self.units = np.arange(len(kinds))
+    def __init__(self, texts: Encoded, predicted: list[tuple[np.ndarray, np.ndarray]]):
+        self.input_ids, self.token_types, self.kinds = texts.input_ids, texts.token_types, texts.kinds
+        self._predicted = predicted
+        self.units = np.arange(len(predicted))
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
         """Return `batch_tokens`, or fewer if the logits of a batch, `vocabulary` for each token, take much memory."""
@@ -92,8 +87,8 @@ class MaskedWords(Loss):
         kinds = [kinds.copy() for kinds in read.kinds]
         for of_text, words in zip(kinds, masked, strict=True):
             of_text[words.indices] = NOT_COUNTED
-        predicted = [(words.indices, words.targets) for words in masked]
-        super().__init__([words.input_ids for words in masked], read.token_types, kinds, predicted)
+        texts = replace(read, input_ids=[words.input_ids for words in masked], kinds=kinds)
+        super().__init__(texts, [(words.indices, words.targets) for words in masked])
 
 
 class NextToken(Loss):
@@ -103,8 +98,7 @@ class NextToken(Loss):
 
     def __init__(self, encoded: Encoded):
         read = encoded.selected([sample for sample, ids in enumerate(encoded.input_ids) if len(ids) > 1])
-        predicted = [(np.arange(len(ids) - 1), np.array(ids[1:])) for ids in read.input_ids]
-        super().__init__(read.input_ids, read.token_types, read.kinds, predicted)
+        super().__init__(read, [(np.arange(len(ids) - 1), np.array(ids[1:])) for ids in read.input_ids])
 
 
 class GoldAnswers(Answers):

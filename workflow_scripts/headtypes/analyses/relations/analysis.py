@@ -15,8 +15,8 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
     """Return two columns of the atlas (the page of every head), as `Column`s: each head's best relation, and its lead.
 
     A head's best relation is the one at which its accuracy is farthest above that of the best fixed offset; the lead is
-    the difference in points. The list is empty if no head is above an offset, as in small treebanks without a listed
-    relation. path, best: the tables of all heads and of the best heads of relations.
+    the difference in points. The list is empty if no head is above an offset. path, best: files of the tables of all
+    heads and of the best heads of relations.
     """
     from headtypes.analyses.relations.accuracy import TOTALS, chosen_and_scored_on_file, read_best_heads, read_relations
 

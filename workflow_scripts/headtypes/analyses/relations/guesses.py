@@ -41,7 +41,7 @@ class ArcGuesses:
         return (f"Of {len(self.sentence) + sum(self.left_out.values()):,} sentences, {reasons} are left out.",)
 
     def can_be(self, words: np.ndarray, heads: np.ndarray) -> Bool[np.ndarray, "pair layer 2"]:
-        """Return whether attention can find each word's syntactic head, in each layer and direction.
+        """Return whether the model lets attention see each word's syntactic head, by layer and direction of the guess.
 
         words: [pair] indices among all words, from 0. heads: [pair] syntactic heads, counted within the sentence from
             1; 0 for the root, which is never found.
