@@ -252,13 +252,9 @@ def evaluate_controls(
     rows, windows = draw_part(rows, windows, questions, seed)
     drawn = [np.random.default_rng([seed, draw]).permuted(by_head, axis=1) for draw in range(draws)]
     evaluator = Evaluator(rows, windows, record, head_outputs, Settings(**settings))
-    evaluated = evaluator.evaluate(drawn, f"{record.name}, controls of {condition}")
-    tables = []
-    for draw, (heads, (_, scores)) in enumerate(zip(drawn, evaluated, strict=True)):
-        table = scores.assign(overlap=overlap(heads, by_head))
-        table.insert(0, "draw", draw)
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)
+    scored = [scores for _, scores in evaluator.evaluate(drawn, f"{record.name}, controls of {condition}")]
+    tables = [scores.assign(overlap=overlap(heads, by_head)) for heads, scores in zip(drawn, scored, strict=True)]
+    return pd.concat(tables, keys=range(draws), names=["draw"]).reset_index("draw").reset_index(drop=True)
 
 
 def run_controls(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

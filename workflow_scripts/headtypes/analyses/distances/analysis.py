@@ -1,6 +1,7 @@
 """Distance features and attention maps, as analyses: the two rules that read samples, and texts for more analyses."""
 
 from dataclasses import replace
+from functools import partial
 
 from headtypes.analyses.declaration import Analysis, not_texts, samples_of
 from headtypes.core.stage import TEXT, Plan, Result, stage
@@ -39,23 +40,18 @@ DISTANCES = Analysis(
     stages=(extract_features, extract_text_features),
     results=(FEATURES, replace(FEATURES, **_OF_TEXTS)),
 )
-SHORT_SAMPLE = Result(
+_mapped = partial(
+    Result, rule="extract_features", about="attention maps with their tokens", of=not_texts, withheld=TEXT
+)
+SHORT_SAMPLE = _mapped(
     "results/maps/{model}/{task}.h5",
-    "extract_features",
-    "attention maps with their tokens",
-    of=not_texts,
     name="maps",
     content="whole attention maps: of one short sample, for Figures 1 and 5",
-    withheld=TEXT,
 )
-FEW_SAMPLES = Result(
+FEW_SAMPLES = _mapped(
     "results/maps/{model}/{task}.samples.h5",
-    "extract_features",
-    "attention maps with their tokens",
-    of=not_texts,
     name="sample_maps",
     content="whole attention maps of up to 8 samples of up to 48 tokens, for the atlas",
-    withheld=TEXT,
 )
 _MAPS = (SHORT_SAMPLE, FEW_SAMPLES)
 MAPS = Analysis("maps", section="Heads and types", results=(*_MAPS, *(replace(maps, **_OF_TEXTS) for maps in _MAPS)))
