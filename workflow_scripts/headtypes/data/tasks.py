@@ -298,9 +298,6 @@ class Kind(ABC):
         """Return the logits in a model's output, [input, class, softmax]; mask: [input, token], 0 for padding."""
         return output.logits[:, :, None]
 
-    def check_answerable(self, rows: Sequence, windows: Windows, record: ModelRecord) -> None:
-        check_same(rows, windows)
-
     def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> dict[str, np.ndarray]:
         """Return a model's answers for a batch of windows as {name: array [window]}, such as the ends of spans.
 

@@ -80,10 +80,6 @@ def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800
 def _train(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, rng: np.random.Generator, steps: int, name: str
 ) -> list[float]:
-    """Train a model in place; return, for each step, the share of repeated tokens that it predicted before the update.
-
-    steps: largest number of updates; training stops earlier once the model copies.
-    """
     optimiser = torch.optim.AdamW(model.parameters(), lr=_LEARNING_RATE, betas=(0.9, 0.99), weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1, (step + 1) / _WARMUP))
     shares: list[float] = []

@@ -106,11 +106,7 @@ def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, 
 def _load(
     auto_class: type, record: ModelRecord, settings: FinetuningSettings, labels: Sequence[str] | None
 ) -> PreTrainedModel:
-    """Return a model for fine-tuning, in float32; weights that its files lack are drawn from the seed in `settings`.
-
-    auto_class: class of Transformers that loads the model with its head.
-    labels: names of the labels, which the model's config gets; None for a task without labels.
-    """
+    # For weights that the model's files lack, such as those of its head.
     torch.manual_seed(settings.seed)
     folder = record.folder
     with told(f"{folder} does not load as a model that can be fine-tuned"):
@@ -224,17 +220,13 @@ def _fingerprint(
 
 
 def _last_checkpoint(checkpoints: Path, fingerprint: str) -> str | None:
-    """Return the path of the last complete checkpoint in a folder, or None; remove incomplete checkpoints.
-
-    A checkpoint is complete if its trainer_state.json, which Trainer writes last, can be read.
-    fingerprint: digest of what the run's result depends on; checkpoints of another fingerprint are removed as well.
-    """
     run = checkpoints / "run.json"
     if checkpoints.exists() and (not run.exists() or read_json(run) != fingerprint):
         shutil.rmtree(checkpoints)
     write_json(run, fingerprint)
     for folder in checkpoints.glob(f"{PREFIX_CHECKPOINT_DIR}-*"):
         try:
+            # Trainer writes it last.
             read_json(folder / "trainer_state.json")
         except (FileNotFoundError, InputError):
             shutil.rmtree(folder)

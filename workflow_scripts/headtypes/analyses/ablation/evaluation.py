@@ -22,7 +22,7 @@ from headtypes.core.hdf5_files import read_arrays, write_arrays
 from headtypes.core.progress import progress
 from headtypes.core.table_files import write_parquet
 from headtypes.data.answering import Answers, load_for
-from headtypes.data.tasks import KINDS, Sample, Scored, read_records, read_rows
+from headtypes.data.tasks import KINDS, Sample, Scored, check_same, read_records, read_rows
 from headtypes.data.windows import Windows, draw_part, read_windows
 from headtypes.models.records import ModelRecord, read_model_record
 
@@ -100,12 +100,13 @@ class Evaluator:
             )
         kind = KINDS[settings.kind]
         self.model = load_for(record, settings.precision, settings.kind)
-        kind.check_answerable(rows, windows, record)
+        check_same(rows, windows)
+        # Also where they are not used: a label that the model lacks is told before it runs.
+        targets = kind.answer_targets(rows, windows, record)
         self._rows, self._windows, self._record = rows, windows, record
         self._head_outputs, self._settings = head_outputs, settings
         depends_on = {key: getattr(settings, key) for key in kind.answer_keys}
-        targets = kind.answer_targets(rows, windows, record) if gold else None
-        self._answers = Answers(settings.kind, windows, targets, **depends_on)
+        self._answers = Answers(settings.kind, windows, targets if gold else None, **depends_on)
 
     def evaluate(self, sets: Sequence[np.ndarray], what: str) -> list[Scored]:
         """Return a pair (answers, scores) for each of several sets of operations on heads.

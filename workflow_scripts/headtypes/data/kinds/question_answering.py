@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import re
 import string
 from collections import Counter
@@ -286,18 +287,13 @@ def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spa
     The original run_squad considers only the twenty best starts and ends, and a start only in the window in which its
     token has most context; this function considers every span.
     """
-    import numpy as np
+    import pandas as pd
 
-    best = np.full(len(questions), -np.inf)
-    answers = {question.id: "" for question in questions}
-    for window, (score, start, end) in enumerate(zip(*spans, strict=True)):
-        index = windows.question[window]
-        if score > best[index]:
-            best[index] = score
-            first = windows.offsets[window]
-            begin, stop = windows.char_start[first + start], windows.char_end[first + end]
-            answers[questions[index].id] = questions[index].context[begin:stop]
-    return answers
+    best = pd.Series(spans.score).groupby(windows.question).idxmax().to_numpy()
+    has_context, first = spans.score[best] > -math.inf, windows.offsets[best]
+    begin, stop = windows.char_start[first + spans.start[best]], windows.char_end[first + spans.end[best]]
+    answers = zip(questions, has_context, begin, stop, strict=True)
+    return {question.id: question.context[start:end] if found else "" for question, found, start, end in answers}
 
 
 def score_predictions(questions: Sequence[Question], predictions: Mapping[str, str]) -> pd.DataFrame:

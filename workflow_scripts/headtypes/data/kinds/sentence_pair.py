@@ -110,10 +110,6 @@ class SentencePair(TableKind):
         indices = {label: index for index, label in enumerate(labels)}
         return {"labels": np.array([indices[str(row.label)] for row in rows])}, labels
 
-    def check_answerable(self, rows, windows, record):
-        super().check_answerable(rows, windows, record)
-        label_numbers(rows, record)
-
     def read_answers(self, output, sentences):
         from headtypes.data.windows import check_finite
 
