@@ -30,7 +30,6 @@ def absent(reason: str) -> None:
 
 @pytest.fixture(scope="session")
 def slurm():
-    """A running Slurm."""
     if not SNAKEMAKE.exists():
         absent(f"{SNAKEMAKE} is not there (make .venv-slurm/installed)")
     if os.geteuid() != 0:
@@ -95,12 +94,10 @@ class ClusterWorkdir(Workdir):
         return found[0]
 
     def slurm_log(self, rule: str, job: str) -> str:
-        """What Slurm has said of a job."""
         (log,) = (self.path / ".snakemake/slurm_logs" / f"rule_{rule}").rglob(f"{job}.log")
         return log.read_text()
 
     def printed(self) -> str:
-        """What the workflow has printed, its end."""
         return (self.path / "snakemake.out").read_text()[-6000:]
 
 
@@ -113,11 +110,9 @@ def config(tiny_config) -> dict:  # noqa: F811
 
 @pytest.fixture
 def workdir(tmp_path, config) -> Workdir:
-    """An empty working directory for a local run."""
     return Workdir.at(tmp_path / "local", config)
 
 
 @pytest.fixture
 def cluster_workdir(tmp_path, config, slurm) -> ClusterWorkdir:
-    """An empty working directory for a run on Slurm, with the same config."""
     return ClusterWorkdir.at(tmp_path / "cluster", config, slurm)

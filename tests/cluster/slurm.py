@@ -70,7 +70,6 @@ class Slurm:
     environment: dict[str, str]
 
     def ask(self, *command: str) -> str:
-        """Run a command of Slurm and return what it printed."""
         run = subprocess.run(command, capture_output=True, text=True, env=self.environment, timeout=60)
         assert run.returncode == 0, f"{command}: {run.stderr}"
         return run.stdout.strip()
@@ -89,7 +88,6 @@ class Slurm:
         ]
 
     def about(self, job: str) -> str:
-        """All that Slurm tells of a job."""
         return self.ask("scontrol", "show", "job", job)
 
     def told(self, job: str, what: str) -> str:
@@ -116,11 +114,9 @@ class Slurm:
         self.ask("scontrol", "update", f"JobId={job}", "EndTime=now")
 
     def node_down(self) -> None:
-        """Take the node out of service, with whatever runs on it."""
         self.ask("scontrol", "update", f"NodeName={self.node}", "State=DOWN", "Reason=test")
 
     def node_up(self) -> None:
-        """Bring it back."""
         self.ask("scontrol", "update", f"NodeName={self.node}", "State=RESUME")
         until(lambda: self.ask("sinfo", "-ho", "%T") in ("idle", "mixed", "allocated"), "the node to be back", 30)
 
@@ -135,7 +131,6 @@ def until(true: Callable[[], object], what: str, seconds: float) -> None:
 
 
 def missing() -> list[str]:
-    """The daemons that are not installed."""
     return [name for name in DAEMONS if daemon(name) is None]
 
 
@@ -145,7 +140,6 @@ def daemon(name: str) -> str | None:
 
 
 def install() -> None:
-    """Install Debian's packages."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     command = ["apt-get", "--option", "DPkg::Lock::Timeout=120", "--quiet"]
     wanted = ["install", "--yes", "--no-install-recommends", "slurm-wlm", "munge"]

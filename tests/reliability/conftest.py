@@ -39,7 +39,6 @@ class Place(Workdir):
             )
 
     def printed(self) -> str:
-        """What the last run has printed."""
         return self._printed.read_text()
 
     @property
@@ -47,7 +46,6 @@ class Place(Workdir):
         return self.path.with_suffix(".printed")
 
     def recorded(self) -> int:
-        """How many results have been finished."""
         return len(self._records())
 
     def unfinished(self) -> set[str]:
@@ -119,7 +117,6 @@ def config(tiny_config) -> dict:
 
 @pytest.fixture
 def place(tmp_path, config) -> Place:
-    """An empty working directory."""
     return Place.at(tmp_path / "place", config)
 
 

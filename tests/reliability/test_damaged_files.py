@@ -21,7 +21,6 @@ IDS = [f"sample-{number}" for number in range(5)]
 
 
 def flipped(content: bytes, place: int) -> bytes:
-    """The bytes with one bit that is another."""
     wrong = bytearray(content)
     wrong[place] ^= 0x10
     return bytes(wrong)

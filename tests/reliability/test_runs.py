@@ -16,7 +16,6 @@ from tests.support.workplace import copy_workflow
 
 
 def mounts_allowed() -> bool:
-    """Whether file systems can be mounted here (Linux, root)."""
     probe = ["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /tmp"]
     try:
         return subprocess.run(probe, capture_output=True).returncode == 0

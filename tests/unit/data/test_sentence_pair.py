@@ -88,16 +88,6 @@ def test_pairs_that_need_no_cut_are_encoded_as_questions_and_contexts(make):
     same_windows(pair_windows(pairs, tokenizer, max_length=200), expected)
 
 
-def plain_labels(model, windows) -> dict[str, str]:
-    """Labels by a loop as a user would write it."""
-    found = {}
-    for pair, name in enumerate(windows.question_ids):
-        inputs = inputs_of(windows, pair)
-        with torch.inference_mode():
-            found[name] = model.config.id2label[int(model(**inputs).logits.argmax())]
-    return found
-
-
 @pytest.mark.parametrize("make", MAKES)
 @pytest.mark.parametrize("operations", [{}, {"dense": "zero", "1-2": "keep"}], ids=["plain", "ablated"])
 @pytest.mark.parametrize("labels", [2, 3])
@@ -111,7 +101,10 @@ def test_labels_equal_those_of_a_plain_loop(make, operations, labels, tmp_path):
     )
     gone = (partition.type_of == "dense") & bool(operations)
     gone[0, 1] = False
-    expected = plain_labels(without_heads(model, gone), windows)
+    plain, expected = without_heads(model, gone), {}
+    for pair, name in enumerate(windows.question_ids):
+        with torch.inference_mode():
+            expected[name] = model.config.id2label[int(plain(**inputs_of(windows, pair)).logits.argmax())]
     assert predicted == expected
     right = [expected[pair.id] == f"LABEL_{pair.label}" for pair in PAIRS]
     assert scores["correct"].tolist() == [100.0 * each for each in right]

@@ -120,20 +120,12 @@ def test_files_are_read_in_the_order_of_their_paths(tmp_path):
     rows, record = fetch_task("mine", "text", {"folder": str(folder)}, None)
     read = [("a-0", "One.", "Two."), ("b-0", "Three.", "Four."), ("a1-0", "Five.", "Six.")]
     assert rows == [Document(name, tuple(paragraphs)) for name, *paragraphs in read]
-    assert record == {
-        "task": "mine",
-        "folder": str(folder),
-        "sha256": record["sha256"],
-        "revision": None,
-        "rows": 3,
-    }
+    assert record.keys() == {"task", "folder", "sha256", "revision", "rows"}
+    assert (record["folder"], record["revision"], record["rows"]) == (str(folder), None, 3)
 
 
 def test_a_paragraph_that_is_left_over_makes_no_segment():
-    assert segments_of(Document("x", ("a", "b", "c", "d", "e"))) == [
-        Sample("x-0", "a", "b"),
-        Sample("x-1", "c", "d"),
-    ]
+    assert segments_of(Document("x", (*"abcde",))) == [Sample("x-0", "a", "b"), Sample("x-1", "c", "d")]
     assert segments_of(Document("x", ("a",))) == []
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -60,21 +60,16 @@ def batch_of(
     pad_token: id of the model's own padding token, by which a decoder's classification head finds the end of a text.
     """
 
-    def padded(array: np.ndarray, fill: int = 0) -> torch.Tensor:
-        texts = [torch.tensor(array[windows.tokens(window)], dtype=torch.int64) for window in chosen]
-        return pad_sequence(texts, batch_first=True, padding_value=fill)
+    def padded(texts: Iterable[np.ndarray], fill: int = 0) -> torch.Tensor:
+        tensors = [torch.tensor(text, dtype=torch.int64) for text in texts]
+        return pad_sequence(tensors, batch_first=True, padding_value=fill)
 
-    batch = {
-        "input_ids": padded(windows.input_ids, pad_token),
-        "attention_mask": padded(np.ones_like(windows.input_ids)),
-    }
+    tokens = list(map(windows.tokens, chosen))
+    texts = [windows.input_ids[part] for part in tokens]
+    batch = {"input_ids": padded(texts, pad_token), "attention_mask": padded(map(np.ones_like, texts))}
     if windows.token_type_ids is not None:
-        batch["token_type_ids"] = padded(windows.token_type_ids)
+        batch["token_type_ids"] = padded(windows.token_type_ids[part] for part in tokens)
     return batch | {name: torch.tensor(right[chosen]) for name, right in targets.items()}
-
-
-# The share of the steps over which the learning rate rises.
-_WARMUP = 0.1
 
 
 def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, kind: str, **settings) -> None:
@@ -166,7 +161,7 @@ def _finetune(
         train_sampling_strategy="sequential",
         learning_rate=settings.learning_rate,
         lr_scheduler_type="linear",
-        warmup_steps=math.ceil(_WARMUP * steps),
+        warmup_steps=math.ceil(0.1 * steps),
         # Adam's second-moment bias is corrected here, which the released code of Devlin et al. leaves out and
         # which makes small data sets unstable (Mosbach et al. 2021).
         optim="adamw_torch_fused",

@@ -273,11 +273,13 @@ def best_spans(
     ends = np.where(context_mask, end_logits.astype(np.float64), -np.inf)
     longest = min(max_answer_length, starts.shape[1])
     ends = np.pad(ends, ((0, 0), (0, longest - 1)), constant_values=-np.inf)
-    # [window, first token, tokens after it]
-    score = starts[:, :, None] + np.lib.stride_tricks.sliding_window_view(ends, longest, axis=1)
-    start, further = np.unravel_index(score.reshape(len(score), -1).argmax(1), score.shape[1:])
+    scores = starts[:, :, None] + np.lib.stride_tricks.sliding_window_view(ends, longest, axis=1)
+    scores = scores.reshape(len(scores), -1)
+    best = scores.argmax(1)
+    start, further = np.divmod(best, longest)
     has_context = context_mask.any(axis=1)
-    return Spans(score.max((1, 2)), np.where(has_context, start, -1), np.where(has_context, start + further, -1))
+    score = scores[np.arange(len(scores)), best]
+    return Spans(score, np.where(has_context, start, -1), np.where(has_context, start + further, -1))
 
 
 def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
