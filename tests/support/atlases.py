@@ -2,7 +2,6 @@
 
 import base64
 import gzip
-from functools import partial
 from pathlib import Path
 from urllib.parse import unquote_plus
 
@@ -18,7 +17,7 @@ from headtypes.analyses.types.partitions import build_partition
 from headtypes.core.files import write_json
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv
-from headtypes.pages.atlas.page import gather, page_of
+from headtypes.pages.atlas.page import about_model, gather, page_of
 from tests.support.records import described
 
 WORDS = ["[CLS]", "the", "old", "house", "by", "##side", ".", "[SEP]"]
@@ -33,7 +32,8 @@ MARKUP = [
 TYPES = ("dense", "diagonal", "dense_vertical", "vertical")
 
 
-made_up = partial(described, "made-up", 512)
+def made_up(layers: int, heads: int) -> dict:
+    return about_model(described("made-up", 512, layers, heads))
 
 
 def maps_of(layers: int, heads: int, tokens: list[str], seed: int) -> AttentionMaps:

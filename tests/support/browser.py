@@ -109,3 +109,11 @@ BROKEN_WORDS = """() => {
   }
   return broken;
 }"""
+
+
+def check_readable(page) -> None:
+    """Nothing reaches beyond the window, all text has contrast, and all controls have names."""
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate(BEYOND_THE_EDGE) == []
+    assert page.evaluate(LOW_CONTRAST, 4.5) == []
+    assert page.evaluate(NAMELESS) == []

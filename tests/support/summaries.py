@@ -166,22 +166,24 @@ def made_summary(folder: Path, files: dict[str, dict]) -> dict:
     """Collect the summary of `made_results`: of a partition that clustering made, and of one that was imported."""
     results = {name: [str(folder / name)] for name in (f"{FIGURES[0].name}.png", "partition.csv")}
     of = {"partition": PARTITION, "features": {"distance_bins": 16}, "results": results}
-    return collect_summary(
-        {**files, "references": [str(ROOT / f"reference/{paper}.yaml") for paper in PAPERS]},
-        [str(path) for path in (ROOT / "report").glob("*.rst")],
-        page=str(folder / "index.html"),
-        models=["minilm", MODEL],
-        tested=[],
-        tasks=["qa"],
-        atlases=["minilm", MODEL],
+    inputs = {
+        **files,
+        "captions": [str(path) for path in (ROOT / "report").glob("*.rst")],
+        "references": [str(ROOT / f"reference/{paper}.yaml") for paper in PAPERS],
+    }
+    spec = {
+        "models": ["minilm", MODEL],
+        "tested": [],
+        "tasks": ["qa"],
+        "atlases": ["minilm", MODEL],
         # The one about which most was measured is shown first, wherever it stands.
-        partitions=[{"model": "minilm", **of, "k": None}, {"model": MODEL, **of, "k": 4}],
-        untyped={},
-        hubs=[],
-        finetuned=[MODEL],
-        seed=2020,
-        provenance=PROVENANCE,
-    )
+        "partitions": [{"model": "minilm", **of, "k": None}, {"model": MODEL, **of, "k": 4}],
+        "untyped": {},
+        "hubs": [],
+        "finetuned": [MODEL],
+        "seed": 2020,
+    }
+    return collect_summary(inputs, spec, folder / "index.html", PROVENANCE)
 
 
 def made_page(folder: Path, summary: dict) -> Path:

@@ -13,9 +13,6 @@ papers       claims, tables and figures, a folder for each paper
 pages        the pages that a reader opens: the summary of all results, the ledger of claims, each model's atlas
 planning     what rules and commands need: config, plan, stages, digest, provenance, resources, locks
 api          what to call from one's own Python, on a model that is already loaded
-
-`planning` stands above what it plans, whose names the configuration is checked against. No room that computes may
-import it: otherwise an edit of it would run everything again.
 """
 
 from typing import Any
@@ -24,10 +21,7 @@ __all__ = ["HeadAnalysis", "ablated", "attention_map", "detect_heads", "head_typ
 
 
 def __getattr__(name: str) -> Any:
-    """Return the function or class `name` for one's own Python, which is imported only when a user asks for the name.
-
-    Jobs and plans import this package, too, and do not need these functions.
-    """
+    """Return the function or class of this name, which is imported only now: jobs and plans do not need it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "HeadAnalysis":

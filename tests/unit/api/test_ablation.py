@@ -9,7 +9,6 @@ import pytest
 import torch
 from transformers import StaticCache
 
-from headtypes.analyses.types.partitions import Partition
 from headtypes.api.ablation import ABLATED, ablated
 from headtypes.api.reading import read_heads
 from headtypes.attention.hook import model_inputs
@@ -56,11 +55,6 @@ def sentences_of(windows):
     return sentences
 
 
-def settings(model, windows=None) -> dict:
-    sentences = None if windows is None else sentences_of(windows)
-    return {"head_outputs": head_outputs_for(model), "sentences": sentences}
-
-
 def padded(model, windows, side: str) -> dict[str, torch.Tensor]:
     """All windows as one batch, padded at one end."""
     rows = [windows.tokens(window) for window in range(len(windows))]
@@ -85,23 +79,30 @@ def numbers(output) -> torch.Tensor:
     return output.logits if "logits" in output else output.last_hidden_state
 
 
+def check_against_dense(name: str, operations: list[str], reading: Reading = PAPER) -> None:
+    """Each window of a batch has the numbers that `dense_output` has of it alone."""
+    model, tokenizer = exact(name)
+    windows, mixture = windows_of(tokenizer), mixed(model, operations)
+    inputs = padded(model, windows, "right" if name == "bert" else "left")
+    how = {"reading": reading, "head_outputs": head_outputs_for(model)}
+    with ablated(model, by_name(mixture), sentences=sentences_of(windows), **how), torch.inference_mode():
+        found = numbers(model(**inputs))
+    for window, (row, mask) in enumerate(zip(found, inputs["attention_mask"].bool(), strict=True)):
+        tokens, types = windows.tokens(window), types_in(windows, window)
+        about = windows.input_ids[tokens], types, mixture, windows.sentence[tokens].tolist()
+        dense = dense_output(model, *about, **how)
+        torch.testing.assert_close(row[mask], numbers(dense)[0], atol=1e-9, rtol=0)
+
+
 @pytest.mark.parametrize("operation", [*CHANGES, "all of them"])
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "mistral"])
 def test_an_operation_equals_the_dense_computation_in_batches_padded_on_either_side(name, operation):
-    model, tokenizer = exact(name)
-    side = "right" if name == "bert" else "left"
-    windows = windows_of(tokenizer)
-    operations = mixed(model, ["keep", *CHANGES] if operation == "all of them" else ["keep", operation])
-    inputs = padded(model, windows, side)
-    with ablated(model, by_name(operations), **settings(model, windows)), torch.inference_mode():
-        found = numbers(model(**inputs))
-    for window, (row, mask) in enumerate(zip(found, inputs["attention_mask"].bool(), strict=True)):
-        tokens = windows.tokens(window)
-        types = types_in(windows, window)
-        sentence = windows.sentence[tokens].tolist()
-        outputs = head_outputs_for(model)
-        dense = dense_output(model, windows.input_ids[tokens], types, operations, sentence, PAPER, head_outputs=outputs)
-        torch.testing.assert_close(row[mask], numbers(dense)[0], atol=1e-9, rtol=0)
+    check_against_dense(name, ["keep", *CHANGES] if operation == "all of them" else ["keep", operation])
+
+
+@pytest.mark.parametrize("reading", [Reading(renormalise=True), Reading("segments", "cut")])
+def test_readings_are_those_of_the_workflow(reading):
+    check_against_dense("bert", ["drop_intra", "drop_inter"], reading)
 
 
 @pytest.mark.parametrize(("own", "operation"), [(lambda it, rows: it * 0, "zero"), (halved_scores, "temperature 2")])
@@ -117,20 +118,6 @@ def test_a_function_of_ones_own_does_what_the_same_operation_does(name, own, ope
 
     torch.testing.assert_close(logits(own), logits(operation), atol=1e-9, rtol=0)
     assert not torch.allclose(logits(own), logits("keep"))
-
-
-@pytest.mark.parametrize("reading", [Reading(renormalise=True), Reading("segments", "cut")])
-def test_readings_are_those_of_the_workflow(reading):
-    model, tokenizer = exact("bert")
-    windows = windows_of(tokenizer)
-    operations = mixed(model, ["drop_intra", "drop_inter"])
-    inputs = padded(model, windows, "right")
-    with ablated(model, by_name(operations), reading=reading, **settings(model, windows)), torch.inference_mode():
-        found = numbers(model(**inputs))[1]
-    tokens = windows.tokens(1)
-    ids, types = windows.input_ids[tokens], windows.token_type_ids[tokens]
-    dense = dense_output(model, ids, types, operations, windows.sentence[tokens].tolist(), reading)
-    torch.testing.assert_close(found[: len(ids)], numbers(dense)[0], atol=1e-9, rtol=0)
 
 
 def prompts(tokenizer) -> dict[str, torch.Tensor]:
@@ -154,7 +141,7 @@ def test_generation_with_the_cache_equals_that_without(name, operation):
     model, tokenizer = exact(name)
     operations = by_name(mixed(model, ["keep", operation]))
     plain = generated(model, tokenizer)
-    with ablated(model, operations, **settings(model)):
+    with ablated(model, operations, head_outputs=head_outputs_for(model)):
         cached, whole = (generated(model, tokenizer, use_cache=use_cache) for use_cache in (True, False))
     assert cached.past_key_values is not None
     assert whole.past_key_values is None
@@ -292,16 +279,16 @@ def test_heads_of_an_ablated_model_are_not_read_as_if_it_were_not():
     read_heads(model, tokenizer, ["the cat sat"])
 
 
-def imported(layers: int, heads: int, **more) -> Partition:
-    return typed([["first", *["other"] * (heads - 1)]] * layers, **more)
-
-
 @pytest.mark.parametrize(
     ("operations", "more", "message"),
     [
         ({"1-9": "zero"}, {}, "there is no head 1-9; the model has 3 layers of 5 heads"),
-        ({"last": "zero"}, {"partition": imported(3, 5)}, 'no head of the model has the type "last"'),
-        ({"first": "zero"}, {"partition": imported(2, 5)}, "of 2 layers of 5 heads, but the model has 3 layers of 5"),
+        ({"last": "zero"}, {"partition": typed([["first"] * 5] * 3)}, 'no head of the model has the type "last"'),
+        (
+            {"first": "zero"},
+            {"partition": typed([["first"] * 5] * 2)},
+            "of 2 layers of 5 heads, but the model has 3 layers of 5",
+        ),
         ({"1-1": "mean"}, {}, "mean needs the mean head outputs"),
         ({"1-1": "temperature 0"}, {}, "temperature takes a number above 0"),
         ({"1-1": "drop_inter"}, {}, "need `sentences`, a function"),

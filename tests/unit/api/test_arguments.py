@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-import headtypes
 from headtypes import ablated, detect_heads, head_types, read_heads, show
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
@@ -107,7 +106,3 @@ def test_several_threads_read_the_heads_of_one_model():
         for found in threads.map(lambda _: read_heads(*OWN, TEXTS), range(12)):
             np.testing.assert_allclose(found.distance, FEATURES.distance, atol=1e-6)
     assert MODEL.config._attn_implementation == "sdpa"
-
-
-def test_what_the_package_gives_is_listed():
-    assert set(headtypes.__all__) < set(dir(headtypes))

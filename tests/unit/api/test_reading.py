@@ -245,5 +245,6 @@ print([name for name in sys.modules if name.startswith("headtypes.planning")])
     # Then what is called, and nothing that plans or needs Snakemake.
     assert run.stdout == "[]\n"
     assert {name for name in headtypes.__all__ if callable(getattr(headtypes, name))} == set(headtypes.__all__)
+    assert set(headtypes.__all__) < set(dir(headtypes))
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         headtypes.__getattr__("nothing")

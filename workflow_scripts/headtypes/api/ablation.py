@@ -60,18 +60,16 @@ def ablated(
         operation, [text, head, row, key], padding included, and of the slice of its query rows. The function returns
         other attention of the same shape.
     partition:  types of the model's heads (`reading.head_types`, `partitions.read_partition`).
-    sentences:  for resample, drop_intra and drop_inter: a function that takes token ids and the attention mask (or
-        None), both [sample, token], and returns the sentence of each token, [sample, token]. Sentence -1 is for special
-        tokens and padding. The sentences of a single text are 0, 1, and so on; of two texts, the first is sentence 0,
-        and the second has the sentences 1, 2, and so on. These operations work on whole texts, not on steps with a
-        cache.
+    sentences:  for resample, drop_intra and drop_inter, which work on whole texts and not on steps with a cache: a
+        function that takes token ids and the attention mask (or None), both [text, token], and returns the number of
+        each token's sentence, [text, token]. Numbers are -1 for special tokens and padding, and from 0 for the
+        sentences of a single text; of two texts read together, the whole first is 0, and the second begins with 1.
     reading:    one way to read the paper, as in the workflow; uniform_over_padding is refused.
     head_outputs: [layer, head, channel] mean outputs, for the operation mean.
 
     The ablation belongs to the model: calls from all threads are ablated. A second `with` on the model is refused, and
     so is a gradient through the heads. When the block is left, also through an exception, the model is as it was. A
     call or a `generate` that still runs when the block is left ends with an error.
-
     Raises `InputError` if an operation or a target does not exist or lacks an argument that it needs. A call of the
     model raises `InputError` if the heads cannot be ablated.
     """
@@ -144,7 +142,6 @@ class _Call(Ablation):
         return self(number, layer)
 
     def groups_of(self, number: int, layer: Layer) -> list[SentencePairs]:
-        """Return the samples of a call as groups of one length, padding included, in layer `number` (from 0)."""
         samples, keys = len(layer.key), layer.key.shape[2]
         known = [len(sentence) for sentence in self._sentences] == [keys] * samples
         if self._needed[number] and not known:
@@ -173,10 +170,7 @@ class _Calls:
         self.ends: list[RemovableHandle] = []
 
     def begin(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
-        """Return (args, kwargs) of a forward pass with the ablation in kwargs, or None if it is there already.
-
-        Raises `InputError` if heads are being read, or the model is in training mode.
-        """
+        """Return (args, kwargs) of a forward pass with the ablation in kwargs, or None if kwargs have it already."""
         if _call_of(kwargs) is not None:
             return None
         if "forward" in kwargs:
@@ -202,7 +196,6 @@ class _Calls:
             check_layers(model, call.layers)
 
     def whole(self, generate: Callable, *args, **kwargs) -> Any:
-        """Return what a model generates; raise `InputError` if the `with` block was left before the end."""
         output = generate(*args, **kwargs)
         if self._left:
             raise InputError(_LEFT)
@@ -221,7 +214,6 @@ class _Calls:
                 hook.remove()
 
     def _of_texts(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> np.ndarray | None:
-        """Return the sentence of each token by the user's function, [sample, token]; None without function or ids."""
         if self._sentences is None:
             return None
         given = inspect.signature(model.forward).bind_partial(*args, **kwargs).arguments

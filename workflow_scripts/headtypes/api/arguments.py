@@ -82,10 +82,7 @@ def alone(model: PreTrainedModel) -> RLock:
 
 
 def tokens_of_longest(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, max_length: int | None) -> int:
-    """Return `max_length`, by default the most tokens that model and tokenizer take.
-
-    Raises `InputError` if `max_length` is more than the model takes.
-    """
+    """Return `max_length`, or else the most tokens that model and tokenizer take; `InputError` if it is too large."""
     most = longest_input(model.config)
     if max_length is not None and max_length > most:
         raise InputError(f"max_length is {max_length}, but the model takes {most} tokens at most.")

@@ -1,19 +1,18 @@
 """Heads of a loaded model read on texts: features, types, detectors, maps of attention, and a page that shows them."""
 
 import re
+import sys
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from pydantic import Field, InstanceOf, NonNegativeInt, PositiveInt, SkipValidation
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from headtypes.analyses.detectors.analysis import LEAST, LENGTH, SEQUENCES
 from headtypes.analyses.detectors.measure import detector_table, draw_sequences, read_detectors
@@ -39,14 +38,13 @@ from headtypes.attention.reducers import Block, Of, Reducer
 from headtypes.core.errors import InputError, shortened
 from headtypes.core.files import StrPath, write_text
 from headtypes.core.style import PAGE, style, styled
-from headtypes.core.table_files import head_name, write_csv
+from headtypes.core.table_files import head_name
 from headtypes.data.encoding import Encoded, encode_samples
 from headtypes.data.kinds.sentence_pair import SentencePair
 from headtypes.data.tasks import KINDS, Sample
-from headtypes.models.model_config import body_of, headed_layers, layers_and_heads, longest_input
-from headtypes.models.records import ModelRecord
+from headtypes.models.model_config import body_of, layers_and_heads, longest_input
 from headtypes.pages.atlas.live import LONGEST, seen
-from headtypes.pages.atlas.page import page_of
+from headtypes.pages.atlas.page import page_of, share_columns, type_column
 from headtypes.papers.guan2020.figures import draw_map
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -73,18 +71,16 @@ def read_heads(
     batch_tokens: most tokens of a batch.
     norms:      whether the features of norms are read as well (Kobayashi et al. 2020).
     analyses:   analyses of your own: subclasses of `HeadAnalysis` or, with parameters, instances of such classes.
-
     Returns the features, as the workflow stores them in `results/features/`; the id of a text is its number, from 0.
-    With analyses, returns a tuple: the features, then a table for each analysis. A table has the columns layer, head,
-    value, low and high, as in `results/{analysis}/`.
-
+    With analyses, returns a tuple: the features, then a table for each analysis, with a row for each head: layer, head
+    (both from 0), value, low and high (the ends of its interval over texts), samples, label and unit.
     Raises `InputError` if the texts are no such list, the kind does not exist, or the model's heads cannot be read.
     """
     made = [analysis() if isinstance(analysis, type) else analysis for analysis in analyses]
     if wrong := [analysis for analysis in made if not isinstance(analysis, HeadAnalysis)]:
         raise InputError(f"analyses should be subclasses of HeadAnalysis; found a {type(wrong[0]).__name__}.")
     check_readable(model, tokenizer)
-    samples = samples_from(texts)
+    samples = _samples_of(texts)
     encoded = encode_samples(samples, tokenizer, kind, tokens_of_longest(model, tokenizer, max_length))
     if not all(encoded.lengths):
         raise InputError(f"Text {encoded.lengths.index(0)} (from 0) has no tokens; leave it out.")
@@ -108,7 +104,7 @@ def head_types(
     seed: Seed = 0,
     of: Of = "weights",
 ) -> Partition:
-    """Divide the heads into types by their distance features, and return the partition (Guan et al. 2020, section 4).
+    """Divide a model's heads into types by their distance features; return the partition (Guan et al. 2020, section 4).
 
     features:    from `read_heads` or `distances.features.read_features`.
     k:           number of types.
@@ -120,9 +116,8 @@ def head_types(
     seed:        seed of the initialisations; equal seeds give equal types.
     of:          whether heads are divided by weights or, if the features hold norms, by norms.
 
-    Returns the type of each head: `partition.type_of` [layer, head]. `partition.heads_of("vertical")` lists the indices
-    of a type's heads, from 0, and `partition.doubtful` the types whose names are doubtful.
-
+    `partition.type_of` is the type of each head, [layer, head]. `partition.heads_of("vertical")` lists (layer, head),
+    from 0, of a type's heads, and `partition.doubtful` the types whose names are doubtful.
     Raises `InputError` if the heads cannot be divided in this way.
     """
     samples, layers, heads, _ = features.distance.shape
@@ -141,14 +136,24 @@ def head_types(
     return partition_of(clustering, mean, (layers, heads))
 
 
+def _encoded(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, text: str, second: str | None, most: int = sys.maxsize
+) -> Encoded:
+    samples = _samples_of([text if second is None else (text, second)])
+    longest = min(most, longest_input(model.config, tokenizer))
+    encoded = encode_samples(samples, tokenizer, SentencePair.name, longest)
+    if not all(encoded.lengths):
+        raise InputError("The text is empty; write one.")
+    return encoded
+
+
 def _read(model: PreTrainedModel, encoded: Encoded, reducers: Sequence[Reducer], batch_tokens: int) -> list:
     # The body alone: a language model's logits of every token would be computed for nothing.
     with alone(model):
         return read_attention(body_of(model), encoded, reducers, batch_tokens=batch_tokens, what=type(model).__name__)
 
 
-def samples_from(texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Sample]:
-    """Return texts, or pairs of texts, as samples with ids from 0; raise `InputError` if they are no such list."""
+def _samples_of(texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Sample]:
     # Of a text, characters would be read; of a table, the names of columns; of a set, what comes first in this process.
     unordered = isinstance(texts, str | Mapping | Set) or getattr(texts, "ndim", 1) != 1
     if unordered or not hasattr(texts, "__len__") or not len(texts):
@@ -187,9 +192,9 @@ def detect_heads(
     max_length: number of tokens of the longest input, by default the most that model and tokenizer take.
     batch_tokens: most tokens of a batch.
 
-    Returns a row for each detector, layer and head (from 0): means of score, null, difference and its interval (low,
-    high); above, on how many of the `sequences` the difference exceeds `least`; p, corrected_p and detected.
-
+    A row is about a detector, layer and head (from 0). Columns: means over the sequences of score, null and their
+    difference, with its interval (low, high); above, on how many sequences the difference exceeds `least`; p,
+    corrected_p and detected.
     Raises `InputError` if sequences of this length cannot be drawn, or the model's heads cannot be read.
     """
     check_readable(model, tokenizer)
@@ -252,7 +257,7 @@ def attention_map(
 ) -> HeadMap:
     """Return the attention of one head of a loaded model on a text, or on two texts that are read together.
 
-    model:  model in evaluation mode, on any device and with any attention implementation; afterwards it is as before.
+    model:  model in evaluation mode, on any device; afterwards it is as before.
     second: text that is read together with `text`, if there is one.
     layer, head: indices from 0, as `partition.heads_of` lists them.
     Raises `InputError` if there is no such head, the text is empty, or the model's heads cannot be read.
@@ -261,10 +266,7 @@ def attention_map(
     layers, heads = layers_and_heads(model)
     if layer >= layers or head >= heads:
         raise InputError(f"There is no head {head} in layer {layer}: count {layers} layers of {heads} heads from 0.")
-    samples = samples_from([text if second is None else (text, second)])
-    encoded = encode_samples(samples, tokenizer, SentencePair.name, tokens_of_longest(model, tokenizer, None))
-    if not all(encoded.lengths):
-        raise InputError("The text is empty; write one.")
+    encoded = _encoded(model, tokenizer, text, second)
     ((maps,),) = _read(model, encoded, [_OneHead(layer, head)], batch_tokens=1)
     tokens = [readable(tokenizer, token) for token in encoded.input_ids[0]]
     return HeadMap(maps[0, 0], tokens, layer, head)
@@ -296,41 +298,22 @@ def show(
     """Return a page that shows where every head of a loaded model looks in a text, or in two texts read together.
 
     model:     model in evaluation mode, on any device; afterwards it is as before.
-    text:      text, cut after the first `live.LONGEST` tokens.
+    text:      text, cut after the first 128 tokens.
     second:    text that is read together with `text`, if there is one; the limit counts the tokens of both.
     partition: types of the heads (`reading.head_types`), by which the page colours the heads.
     Raises `InputError` if the text is empty, or the model's heads cannot be read.
     """
     check_readable(model, tokenizer)
     check_partition(model, partition)
-    samples = samples_from([text if second is None else (text, second)])
-    longest = min(LONGEST, longest_input(model.config, tokenizer))
-    encoded = encode_samples(samples, tokenizer, SentencePair.name, longest)
-    config, what = model.config, type(model).__name__
-    record = ModelRecord(
-        name=what,
-        folder="",
-        weights={},
-        files={},
-        pickle=False,
-        parameters=model.num_parameters(),
-        model_type=config.model_type,
-        architectures=config.architectures,
-        layers=len(headed_layers(config)),
-        heads=config.num_attention_heads,
-        width=config.hidden_size,
-        max_length=longest,
-    )
-    with TemporaryDirectory() as folder, alone(model):
-        types = Path(folder, "types.csv")
-        if partition is not None:
-            write_csv(types, partition.table)
-        data = seen(
-            record,
-            encoded,
-            lambda read, *of: _read(model, read, of, batch_tokens=4096),
-            tokenizer,
-            {} if partition is None else {"partitions": [("yours", types)]},
-            distance_bins=16,
-        )
-    return Page(page_of(data, {"model": what, "text": [text, second]}))
+    encoded = _encoded(model, tokenizer, text, second, LONGEST)
+    name, (layers, heads) = type(model).__name__, layers_and_heads(model)
+    about = {"name": name, "layers": layers, "heads": heads, "kind": model.config.model_type, "from": ""}
+
+    def read(*reducers: Reducer) -> list:
+        return _read(model, encoded, reducers, batch_tokens=4096)
+
+    data = seen(about, encoded, read, tokenizer, {}, distance_bins=16)
+    if partition is not None:
+        columns = [type_column("yours", partition), *share_columns(partition)]
+        data |= {"main": "yours", "columns": [column.as_dict() for column in columns]}
+    return Page(page_of(data, {"model": name, "text": [text, second]}))

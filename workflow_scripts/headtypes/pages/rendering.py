@@ -13,6 +13,8 @@ from markupsafe import Markup
 
 from headtypes.core.files import StrPath, canonical_json
 
+# What stands before each verdict, so that none is told by its colour alone.
+SIGNS = {"holds": "✓", "fails": "✕", "open": "≈", "no verdict": "–"}  # noqa: RUF001
 _HERE = Path(__file__).parent
 
 
@@ -21,7 +23,7 @@ def render(
 ) -> str:
     """Return a page as HTML, in which everything that comes from data is escaped, and only the given scripts may run.
 
-    template, styles, scripts: paths from this module's folder. values: by name in the template. provenance: as JSON.
+    template, styles, scripts: paths relative to this module's folder. values: {name in the template: value}.
     """
     style, script = ("".join((_HERE / name).read_text("utf-8") for name in names) for names in (styles, scripts))
     blocks = {"trim_blocks": True, "lstrip_blocks": True}
@@ -38,7 +40,7 @@ def render(
 
 
 def relative(path: StrPath, folder: Path, suffix: str = "") -> str:
-    """Return a path relative to a folder, as a link; a `suffix` such as ".html" replaces the path's own."""
+    """Return a link from a page in a folder to a path; a `suffix` such as ".html" replaces the path's own suffix."""
     target = Path(path).with_suffix(suffix) if suffix else Path(path)
     return Path(os.path.relpath(target, folder)).as_posix()
 
@@ -53,3 +55,8 @@ def embedded(data: Mapping) -> Markup:
 
 def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def counted(verdict: str, number: int) -> str:
+    """Return a number of claims and their verdict in words, such as "1 holds" or "2 hold"."""
+    return f"{number} {verdict if number == 1 else verdict.removesuffix('s')}"

@@ -17,7 +17,7 @@ from headtypes.papers.registry import PAPERS
 
 
 def shown_compared_types(plan: Plan) -> list:
-    """Return up to two partitions that are compared with random heads: the one that the page shows, and one of text."""
+    """Return up to two partitions whose comparison with random heads is shown: the page's own, and one made on text."""
     of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
     shown = dict.fromkeys([*shown_partitions(plan), *of_texts])
     return [partition for partition in shown if partition in plan.compared_types]
@@ -145,7 +145,7 @@ IN_ATLAS = {
 
 
 def tasks_with_maps(plan: Plan, model: str) -> list:
-    """Return a model's `FeaturePlan`s, (model, task), one by task with attention maps; the task it answers is first."""
+    """Return (model, task), as a `FeaturePlan`, for each task with maps; first the task that the model answers."""
     entries = [entry for entry in plan.features if entry.model == model]
     return sorted(entries, key=lambda entry: entry.task != plan.config.models[model].evaluate)
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import softmax
 
 from headtypes.analyses.types.gaps import head_gaps, measured_gaps
-from headtypes.pages.summary.answers import NO, YES, types_answer
+from headtypes.pages.summary.findings import NO, YES, types_answer
 
 HEADS, COLUMNS, TRIALS = 72, 21, 20
 MEAN = np.linspace(1, -2, COLUMNS)

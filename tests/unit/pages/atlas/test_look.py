@@ -76,12 +76,8 @@ def test_the_command_serves_until_it_is_interrupted(place, refused):
                 page = reply.read().decode()
             data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
             assert data["live"]["first"] == "Who sat on the mat?"
-            assert [column["key"] for column in data["columns"]] == [
-                "type.qa-kmeans-k4",
-                "share.near",
-                "share.special",
-                "share.far",
-            ]
+            columns = ["type.qa-kmeans-k4", "share.near", "share.special", "share.far"]
+            assert [column["key"] for column in data["columns"]] == columns
             taken = address.split(":")[2].split("/")[0]
             assert "Address already in use" in refused(place, "--model", "tiny", "--port", taken)
             assert refused(place, "--model", "tiny", "--port", "70000") == "bind(): port must be 0-65535."

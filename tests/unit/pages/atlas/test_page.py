@@ -15,13 +15,11 @@ WORDS = ["[CLS]", "a", "b", "[SEP]"]
 
 def test_attention_is_kept_to_one_part_in_510_of_the_largest_of_its_row():
     attention = maps_of(3, 2, [str(number) for number in range(17)], seed=0).attention
+    # A head that looks nowhere stays dark.
+    attention[1, 1] = 0
     found = attention_in(pack(pack_maps(attention)), 3, 2, 17)
     assert (np.abs(found - attention) <= attention.max(-1, keepdims=True) / 510 + 1 / 65535).all()
-
-
-def test_a_head_that_looks_nowhere_stays_dark():
-    attention = np.zeros((1, 1, 2, 2), np.float32)
-    assert not attention_in(pack(pack_maps(attention)), 1, 1, 2).any()
+    assert not found[1, 1].any()
 
 
 def test_divergences_come_back():
@@ -72,11 +70,8 @@ def test_costs_are_those_of_conditions_that_do_something(tmp_path):
 def test_samples_of_all_tasks_are_shown_in_turn_and_not_too_many():
     maps = {task: [maps_of(1, 1, WORDS, seed) for seed in range(5)] for task in ("qa", "pairs", "text")}
     data = gather(made_up(1, 1), list(maps.items()), {}, distance_bins=16, conditions={})
-    assert [(sample["task"], sample["id"]) for sample in data["samples"]] == [
-        *(("qa", f"sample {seed}") for seed in range(3)),
-        *(("pairs", f"sample {seed}") for seed in range(3)),
-        *(("text", f"sample {seed}") for seed in range(2)),
-    ]
+    shown = [(task, f"sample {seed}") for task in maps for seed in range(2 if task == "text" else 3)]
+    assert [(sample["task"], sample["id"]) for sample in data["samples"]] == shown
     assert len(data["packed"]) == SAMPLES
 
 

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from headtypes.comparisons.models import PAIRS, compared_table
+from headtypes.pages.rendering import counted
 from headtypes.pages.stage import FIGURES
-from headtypes.pages.summary.answers import YES, Answers, Card, Mark
-from headtypes.pages.summary.findings import cautions, costs_sentences, counted, judged_subjects
+from headtypes.pages.summary.findings import YES, Card, Mark, cautions, costs_sentences, judged_subjects
 from headtypes.pages.summary.overview import Best, left_out_alone, where
 from headtypes.pages.summary.page import caption_of, duration, facts, processor_time
 from headtypes.papers.guan2020.tables import ablation_shown
@@ -68,13 +68,10 @@ def test_verdicts_are_counted_as_they_stand_in_the_comparison(summary, guan):
 
 
 def test_claims_that_no_interval_decides_are_counted_apart(guan):
-    own = guan[guan["model"] == MODEL].assign(partition=PARTITION, unit="points")
-    judged = own["basis"].eq("stated") & own["kind"].eq("claim") & own["verdict"].isin(["holds", "fails"])
+    own = guan[(guan["model"] == MODEL) & (guan["kind"] == "claim")].assign(partition=PARTITION, unit="points")
     # As if all but three had an interval, and kept their verdicts.
-    own.loc[own["kind"].eq("claim"), ["p", "p_holm"]] = 0.01
-    own["verdict_holm"] = own["verdict"]
-    alone = own[judged].index[:3]
-    own.loc[own["kind"].eq("claim"), ["low", "high"]] = 0.5
+    own = own.assign(p=0.01, p_holm=0.01, low=0.5, high=0.5, verdict_holm=own["verdict"])
+    alone = own[own["basis"].eq("stated") & own["verdict"].isin(["holds", "fails"])].index[:3]
     own.loc[alone, ["low", "high", "p", "p_holm", "verdict_holm"]] = np.nan
     (subject,) = judged_subjects(own, "partition", "file.csv")
     assert len([row for row in subject.table.rows if row[2].below == "no interval"]) == 3
@@ -83,13 +80,13 @@ def test_claims_that_no_interval_decides_are_counted_apart(guan):
 def test_a_claim_has_its_limit_in_brief_and_one_that_fails_says_in_what(guan):
     many = Measured(44.88, 35.81, 53.91, over="articles"), Measured(22.75, 14.07, 31.21, over="articles", units=12)
     findings = [Finding(f"exact match less {it} %", one, "below", 0.5) for it, one in zip((25, 50), many, strict=True)]
-    row = guan[guan["kind"] == "claim"].iloc[0].to_dict() | {
-        "ours": 22.75,
-        "low": 14.07,
-        "high": 31.21,
+    row = guan[guan["kind"] == "claim"].iloc[0].to_dict() | {"ours": 22.75, "low": 14.07, "high": 31.21}
+    row |= {
         "unit": "points",
+        "reason": "; ".join(map(str, findings)),
+        "quantity": "It costs little.",
+        "place": "section 5",
     }
-    row |= {"reason": "; ".join(map(str, findings)), "quantity": "It costs little.", "place": "section 5"}
     rows = pd.DataFrame([row | {"verdict": it, "verdict_holm": it} for it in ("holds", "fails")])
     (subject,) = judged_subjects(rows, "partition", "guan2020/comparison.csv")
     assert [column.label for column in subject.table.columns][:4] == ["verdict", "claim", "ours", "claimed"]
@@ -110,27 +107,24 @@ def test_a_claim_is_told_in_few_words(summary):
     assert max(words) < 75
 
 
-@pytest.mark.parametrize(
-    ("heads", "said"),
-    [
-        ([9, 1, 0, 2, 4, 12], "21 in layers 1 and 6"),
-        ([0, 5, 0], "all in layer 2"),
-        ([0, 1, 0], "in layer 2"),
-        ([2] * 12, "spread over 12 layers"),
-        ([3, 3, 3, 0], "6 in layers 1 and 2"),
-    ],
-)
-def test_it_is_said_in_which_layers_at_least_half_of_a_types_heads_lie(heads, said):
-    assert where(np.array(heads)) == said
+def test_it_is_said_in_which_layers_at_least_half_of_a_types_heads_lie():
+    said = {
+        (9, 1, 0, 2, 4, 12): "21 in layers 1 and 6",
+        (0, 5, 0): "all in layer 2",
+        (0, 1, 0): "in layer 2",
+        (2,) * 12: "spread over 12 layers",
+        (3, 3, 3, 0): "6 in layers 1 and 2",
+    }
+    assert {heads: where(np.array(heads)) for heads in said} == said
 
 
 def test_the_partition_with_most_answers_is_shown_first_and_what_decides_is_linked(results, summary):
     folder, _ = results
-    assert [(it.model, it.measured) for it in summary["answers"]] == [(MODEL, 3), ("minilm", 0)]
+    assert [(it["model"], it["measured"]) for it in summary["answers"]] == [(MODEL, 3), ("minilm", 0)]
     first = summary["answers"][0]
-    assert [card.answer for card in first.cards] == ["yes", "yes", "yes"]
-    assert summary["findings"][: len(first.sentences)] == first.sentences
-    linked = [path for card in first.cards for path in card.files]
+    assert [card.answer for card in first["cards"]] == ["yes", "yes", "yes"]
+    assert summary["findings"][: len(first["sentences"])] == first["sentences"]
+    linked = [path for card in first["cards"] for path in card.files]
     assert linked == ["stability.json", "stability.json", *COMPANY.values()]
     assert all((folder / path).exists() for path in linked)
 
@@ -138,8 +132,8 @@ def test_the_partition_with_most_answers_is_shown_first_and_what_decides_is_link
 def test_figures_and_tables_of_every_partition_are_linked(summary):
     for it in summary["answers"]:
         name = FIGURES[0].name
-        assert it.figures == {f"{name}.png": (f"{name}.png", f"{name}.pdf")}
-        assert it.files == {"partition.csv": ["partition.csv"]}
+        assert it["figures"] == {f"{name}.png": (f"{name}.png", f"{name}.pdf")}
+        assert it["files"] == {"partition.csv": ["partition.csv"]}
 
 
 def test_what_must_not_be_concluded_is_on_the_page(summary):
@@ -204,7 +198,7 @@ def test_findings_are_short_and_of_both_papers(summary):
 
 
 def test_a_drop_is_one_value_in_the_finding_the_chart_and_the_table(summary):
-    costs = summary["answers"][0].overview["costs"]
+    costs = summary["answers"][0]["overview"]["costs"]
     (finding,) = [sentence for sentence in summary["findings"] if "28 dense heads" in sentence]
     lost, whole = re.search(r"loses ([\d.]+) of its ([\d.]+)", finding).groups()
     assert whole == costs["whole_text"]
@@ -248,15 +242,14 @@ def test_markup_in_data_is_shown_as_text(results, summary):
     shown = replace(table, title=SCRIPT, about=SCRIPT, file=SCRIPT, rows=rows)
     paper = {**summary["papers"][0], "tables": [shown], "name": SCRIPT}
     card = Card(SCRIPT, YES, SCRIPT, SCRIPT, SCRIPT, [Mark(SCRIPT, SCRIPT, 5)], (SCRIPT, SCRIPT), SCRIPT, [SCRIPT])
-    named = {"model": SCRIPT, "partition": SCRIPT, "name": SCRIPT, "sentences": [SCRIPT]}
-    pictures = summary["answers"][0].overview
+    named = {**dict.fromkeys(("model", "partition", "name", "unknown"), SCRIPT), "sentences": [SCRIPT], "measured": 3}
+    pictures = summary["answers"][0]["overview"]
     types = [{**shown, "name": SCRIPT, "letters": SCRIPT} for shown in pictures["types"]]
     best = [Best(SCRIPT, SCRIPT, SCRIPT, 50.0, None)]
     linked = {"figures": {SCRIPT: (SCRIPT, SCRIPT)}, "files": {SCRIPT: [SCRIPT]}}
-    answers = [Answers(**named, overview={**pictures, "types": types}, cards=[card] * 3, **linked)] * 2
-    hostile = {"title": SCRIPT, "answers": answers, "cautions": [SCRIPT], "findings": [SCRIPT], "papers": [paper]}
-    hostile |= {"best": {SCRIPT: best}}
-    hostile = {**summary, **hostile, "made": [(SCRIPT, [SCRIPT])]}
+    answers = [{**named, "overview": {**pictures, "types": types}, "cards": [card] * 3, **linked}] * 2
+    hostile = {**summary, "title": SCRIPT, "answers": answers, "cautions": [SCRIPT], "findings": [SCRIPT]}
+    hostile |= {"papers": [paper], "best": {SCRIPT: best}, "made": [(SCRIPT, [SCRIPT])]}
     (results[0] / "hostile").mkdir()
     page = made_page(results[0] / "hostile", hostile).read_text()
     assert page.count("<script") == 1

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import BEYOND_THE_EDGE, LOW_CONTRAST, NAMELESS, opened
+from tests.support.browser import check_readable, opened
 from tests.support.summaries import MODEL, PARTITION, made_page, made_results, made_summary
 
 
@@ -25,10 +25,7 @@ def test_it_fits_has_contrast_and_names_its_controls(chromium, page_file, width,
         page.evaluate("document.querySelectorAll('details').forEach((it) => { it.open = true })")
         page.evaluate("document.querySelectorAll('.more').forEach((it) => it.click())")
         assert page.locator("table").count() > 5
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.evaluate(BEYOND_THE_EDGE) == []
-        assert page.evaluate(LOW_CONTRAST, 4.5) == []
-        assert page.evaluate(NAMELESS) == []
+        check_readable(page)
 
 
 @pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 2 * 844)])
@@ -58,36 +55,27 @@ def test_the_first_screen_has_the_pictures_the_three_answers_and_what_they_leave
         assert why.is_visible()
 
 
-def test_closed_it_is_short_and_every_finding_is_of_twenty_words_at_most(chromium, page_file):
-    with opened(chromium, page_file, 1400) as page:
-        assert page.evaluate("document.documentElement.scrollHeight") <= 3000
-        found = page.locator(".findings li").all_inner_texts()
-        assert len(found) <= 10
-        assert [sentence for sentence in found if len(sentence.split()) > 20] == []
+def test_closed_it_is_short_and_opened_it_is_read_in_a_sitting(page):
+    assert page.evaluate("document.documentElement.scrollHeight") <= 3000
+    page.evaluate("document.querySelectorAll('details').forEach((it) => { it.open = true })")
+    assert page.locator(".picture figcaption p").count() > 10
+    assert len(page.locator("body").inner_text().split()) < 6000
 
 
-def test_opened_it_is_read_in_a_sitting(chromium, page_file):
-    with opened(chromium, page_file, 1400) as page:
-        page.evaluate("document.querySelectorAll('details').forEach((it) => { it.open = true })")
-        assert page.locator(".picture figcaption p").count() > 10
-        assert len(page.locator("body").inner_text().split()) < 6000
-
-
-def test_beside_what_a_type_looks_at_stand_two_typical_heads_that_lead_to_the_atlas(chromium, page_file):
-    with opened(chromium, page_file, 1400) as page:
-        profiles = page.locator(".about:visible .profile")
-        assert profiles.count() == 4
-        for profile in profiles.all():
-            assert profile.locator("img").count() == 2
-            boxes = [image.bounding_box() for image in profile.locator("img").all()]
-            assert all(box["width"] == pytest.approx(box["height"]) and box["width"] > 48 for box in boxes)
-        assert profiles.first.locator("a").first.get_attribute("href") == f"atlas/{MODEL}.html#head=1-1"
+def test_beside_what_a_type_looks_at_stand_two_typical_heads_that_lead_to_the_atlas(page):
+    profiles = page.locator(".about:visible .profile")
+    assert profiles.count() == 4
+    for profile in profiles.all():
+        assert profile.locator("img").count() == 2
+        boxes = [image.bounding_box() for image in profile.locator("img").all()]
+        assert all(box["width"] == pytest.approx(box["height"]) and box["width"] > 48 for box in boxes)
+    assert profiles.first.locator("a").first.get_attribute("href") == f"atlas/{MODEL}.html#head=1-1"
 
 
 def test_the_map_has_every_head_in_the_colour_of_its_type_and_leads_to_it(chromium, tmp_path):
     summary = made_summary(tmp_path, made_results(tmp_path))
     with opened(chromium, made_page(tmp_path, summary), 1280) as page:
-        types = summary["answers"][0].overview["types"]
+        types = summary["answers"][0]["overview"]["types"]
         cells = page.locator(".about:visible .map a")
         assert cells.count() == 72
         assert cells.nth(40).get_attribute("href") == f"atlas/{MODEL}.html#head=4-5"
@@ -98,16 +86,15 @@ def test_the_map_has_every_head_in_the_colour_of_its_type_and_leads_to_it(chromi
         assert [cell.get_attribute("href").partition("=")[2] for cell in framed.all()] == ["2-2", "3-10"]
 
 
-def test_another_partition_is_chosen_by_the_list_or_by_a_link(chromium, page_file):
-    with opened(chromium, page_file, 1400) as page:
-        shown = "[...document.querySelectorAll('.about')].filter((it) => it.checkVisibility()).map((it) => it.id)"
-        assert page.evaluate(shown) == [f"{MODEL}/{PARTITION}"]
-        page.get_by_label("about").select_option(f"minilm, {PARTITION}")
-        assert page.evaluate(shown) == [f"minilm/{PARTITION}"]
-        assert page.locator(".about:visible .verdict").first.inner_text().endswith(" not measured")
-        page.evaluate(f"location.hash = '#{MODEL}/{PARTITION}'")
-        expect(page.get_by_label("about")).to_have_value(f"{MODEL}/{PARTITION}")
-        assert page.evaluate(shown) == [f"{MODEL}/{PARTITION}"]
+def test_another_partition_is_chosen_by_the_list_or_by_a_link(page):
+    shown = "[...document.querySelectorAll('.about')].filter((it) => it.checkVisibility()).map((it) => it.id)"
+    assert page.evaluate(shown) == [f"{MODEL}/{PARTITION}"]
+    page.get_by_label("about").select_option(f"minilm, {PARTITION}")
+    assert page.evaluate(shown) == [f"minilm/{PARTITION}"]
+    assert page.locator(".about:visible .verdict").first.inner_text().endswith(" not measured")
+    page.evaluate(f"location.hash = '#{MODEL}/{PARTITION}'")
+    expect(page.get_by_label("about")).to_have_value(f"{MODEL}/{PARTITION}")
+    assert page.evaluate(shown) == [f"{MODEL}/{PARTITION}"]
 
 
 def test_on_paper_answers_are_unfolded_and_dark_on_white(chromium, page_file):
@@ -124,72 +111,66 @@ def test_on_paper_answers_are_unfolded_and_dark_on_white(chromium, page_file):
         assert tops[0] == tops[1]
 
 
-def test_chapters_are_closed_until_a_link_to_them_is_pressed(chromium, page_file):
+def test_chapters_are_closed_until_a_link_to_them_is_pressed(phone):
     closed = "[...document.querySelectorAll('.chapter')].filter((it) => !it.open).map((it) => it.parentElement.id)"
-    with opened(chromium, page_file, 390) as page:
-        chapters = page.evaluate(closed)
-        assert {"words", "guan2020", "clark2019", "files", "made"} <= set(chapters)
-        assert page.evaluate("document.documentElement.scrollHeight") < 6000
-        for _ in range(2):
-            page.locator("nav a[href='#guan2020']").click()
-            page.locator("#guan2020 > .chapter[open]").wait_for()
-            page.locator("#guan2020 > .chapter > summary").click()
-        assert page.evaluate(closed) == chapters
+    chapters = phone.evaluate(closed)
+    assert {"words", "guan2020", "clark2019", "files", "made"} <= set(chapters)
+    assert phone.evaluate("document.documentElement.scrollHeight") < 6000
+    for _ in range(2):
+        phone.locator("nav a[href='#guan2020']").click()
+        phone.locator("#guan2020 > .chapter[open]").wait_for()
+        phone.locator("#guan2020 > .chapter > summary").click()
+    assert phone.evaluate(closed) == chapters
 
 
 def column(page, table, place: int) -> list[str]:
     return table.locator(f"tbody tr td:nth-child({place}) > span").all_inner_texts()
 
 
-def test_a_table_is_sorted_by_mouse_and_by_keyboard(chromium, page_file):
-    with opened(chromium, page_file, 1280) as page:
-        page.evaluate(CHAPTERS)
-        table = page.locator("figure.table", has=page.get_by_role("heading", name="Table 2. Types")).locator("table")
-        heads = table.get_by_role("button", name="heads", exact=True)
-        heads.click()
-        numbers = [int(text) for text in column(page, table, 3)]
-        assert numbers == sorted(numbers)
-        assert numbers[0] == 0
-        assert table.locator("th[aria-sort=ascending]").inner_text().startswith("heads")
-        heads.focus()
-        page.keyboard.press("Enter")
-        assert [int(text) for text in column(page, table, 3)] == sorted(numbers, reverse=True)
+def test_a_table_is_sorted_by_mouse_and_by_keyboard(page):
+    page.evaluate(CHAPTERS)
+    table = page.locator("figure.table", has=page.get_by_role("heading", name="Table 2. Types")).locator("table")
+    heads = table.get_by_role("button", name="heads", exact=True)
+    heads.click()
+    numbers = [int(text) for text in column(page, table, 3)]
+    assert numbers == sorted(numbers)
+    assert numbers[0] == 0
+    assert table.locator("th[aria-sort=ascending]").inner_text().startswith("heads")
+    heads.focus()
+    page.keyboard.press("Enter")
+    assert [int(text) for text in column(page, table, 3)] == sorted(numbers, reverse=True)
 
 
-def test_every_control_is_reached_by_keyboard_and_shows_where_it_is(chromium, page_file):
-    with opened(chromium, page_file, 1280) as page:
-        page.evaluate(CHAPTERS)
+def test_every_control_is_reached_by_keyboard_and_shows_where_it_is(page):
+    page.evaluate(CHAPTERS)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "To the results"
+    controls, seen = "[...document.querySelectorAll('nav a, nav button, th button')]", set()
+    wanted = page.evaluate(f"{controls}.filter((it) => it.checkVisibility()).length")
+    for _ in range(wanted + 90):
         page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.textContent") == "To the results"
-        controls, seen = "[...document.querySelectorAll('nav a, nav button, th button')]", set()
-        wanted = page.evaluate(f"{controls}.filter((it) => it.checkVisibility()).length")
-        for _ in range(wanted + 90):
-            page.keyboard.press("Tab")
-            seen.add(page.evaluate(f"{controls}.indexOf(document.activeElement)"))
-            outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-            assert outline != "none" or page.evaluate("document.activeElement === document.body")
-        assert len(seen - {-1}) >= wanted
+        seen.add(page.evaluate(f"{controls}.indexOf(document.activeElement)"))
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline != "none" or page.evaluate("document.activeElement === document.body")
+    assert len(seen - {-1}) >= wanted
 
 
-def test_a_long_table_shows_its_first_rows_on_a_phone_until_all_are_asked_for(chromium, page_file):
+def test_a_long_table_shows_its_first_rows_on_a_phone_until_all_are_asked_for(phone, page):
     first = "document.querySelector('.more').closest('figure')"
     shown = f"[...{first}.querySelectorAll('tbody tr')].filter((it) => it.checkVisibility()).length"
-    with opened(chromium, page_file, 390) as page:
-        page.evaluate(CHAPTERS)
-        button = page.locator(".more").first
-        rows = page.evaluate(f"{first}.querySelectorAll('tbody tr').length")
-        assert button.inner_text() == f"All {rows} rows"
-        assert page.evaluate(shown) == 3 < rows
-        button.focus()
-        page.keyboard.press("Enter")
-        assert page.evaluate(shown) == rows
-        assert button.get_attribute("aria-expanded") == "true"
-        button.tap()
-        assert page.evaluate(shown) == 3
-    with opened(chromium, page_file, 1280) as page:
-        page.evaluate(CHAPTERS)
-        assert page.evaluate(shown) == rows
-        assert not page.locator(".more").first.is_visible()
+    for window in (phone, page):
+        window.evaluate(CHAPTERS)
+    button, rows = phone.locator(".more").first, phone.evaluate(f"{first}.querySelectorAll('tbody tr').length")
+    assert button.inner_text() == f"All {rows} rows"
+    assert phone.evaluate(shown) == 3 < rows
+    button.focus()
+    phone.keyboard.press("Enter")
+    assert phone.evaluate(shown) == rows
+    assert button.get_attribute("aria-expanded") == "true"
+    button.tap()
+    assert phone.evaluate(shown) == 3
+    assert page.evaluate(shown) == rows
+    assert not page.locator(".more").first.is_visible()
 
 
 def test_the_name_of_a_head_opens_its_head_in_the_atlas(chromium, tmp_path):
@@ -206,14 +187,12 @@ def test_the_name_of_a_head_opens_its_head_in_the_atlas(chromium, tmp_path):
         assert [target for _, target in named] == [f"atlas/local.html#head={name}" for name, _ in named]
 
 
-def test_a_figure_is_enlarged_by_a_tap(chromium, page_file):
+def test_a_figure_is_enlarged_by_a_tap(phone):
     widths = []
-    with opened(chromium, page_file, 390) as page:
-        page.evaluate(CHAPTERS)
-        image = page.locator(".picture img").first
-        for _ in range(3):
-            widths.append(image.bounding_box()["width"])
-            image.tap()
-        assert widths[0] == widths[2] < 390 < widths[1]
-    with opened(chromium, page_file, 1400) as page:
-        assert page.locator(".picture a:has(img)").first.get_attribute("href").endswith(".pdf")
+    phone.evaluate(CHAPTERS)
+    image = phone.locator(".picture img").first
+    for _ in range(3):
+        widths.append(image.bounding_box()["width"])
+        image.tap()
+    assert widths[0] == widths[2] < 390 < widths[1]
+    assert phone.locator(".picture a:has(img)").first.get_attribute("href").endswith(".pdf")

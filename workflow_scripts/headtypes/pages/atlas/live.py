@@ -10,7 +10,7 @@ import secrets
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from http import HTTPStatus
@@ -22,7 +22,6 @@ import torch
 from pydantic import BaseModel, ConfigDict, ValidationError
 from torch import Tensor
 from tqdm import tqdm
-from transformers import PreTrainedTokenizerFast
 
 from headtypes.analyses.distances.features import head_features, lacks_cls, split
 from headtypes.analyses.distances.measure import DistanceFeatures
@@ -41,7 +40,7 @@ from headtypes.models.fetching import load_tokenizer
 from headtypes.models.loading import HEADS, MissingHeadError, load_model
 from headtypes.models.model_config import layers_and_heads
 from headtypes.models.records import ModelRecord
-from headtypes.pages.atlas.page import ResultFiles, gather, numbers_on, page_of
+from headtypes.pages.atlas.page import ResultFiles, about_model, gather, numbers_on, page_of
 
 # What the text is called, and the tokens of the longest; a longer one is cut.
 NAME, LONGEST = "your text", 128
@@ -56,42 +55,36 @@ _BEGINNINGS = {
 }
 
 
-def seen(
-    record: ModelRecord,
-    encoded: Encoded,
-    read: Callable,
-    tokenizer: PreTrainedTokenizerFast,
-    files: ResultFiles,
-    **features,
-) -> dict:
-    """Return the data of a page with every head of a model (`gather`), and with their attention on one text or pair.
+def seen(model: Mapping, encoded: Encoded, read: Callable, tokenizer, files: ResultFiles, **features) -> dict:
+    """Return the data of an atlas, the page with every head of a model (`gather`), with the attention on one text.
 
-    encoded: the text or pair of texts as tokens.
-    read: a function of `encoded` and of reducers of attention, which runs the model and returns the result of each
-        reducer. If the function raises `InputError` for a reducer of norms, the data have no norms.
-    files: paths of the model's results, {kind: [(task or partition, path)]}.
-    features: `distance_bins` and `first_token` of `gather`.
+    model: the result of `about_model`. encoded: the text, or two texts that are read together, as tokens.
+    read: a function of reducers of attention, which runs the model on `encoded` and returns the result of each reducer.
+        If the function raises `InputError` for a reducer of norms, the data have no norms.
+    files: paths of the model's results, {kind of result: [(task or partition, path)]}.
+    features: `distance_bins`, number of bins of the distance feature, and `first_token`, whether the first token counts
+        as `[CLS]` in a text without `[CLS]`.
     Raises `InputError` if a head's attention is not finite, or does not sum to one.
     """
     bins, of_first = features["distance_bins"], features.get("first_token", True)
     reducers = [Maps(), DistanceFeatures(encoded.kinds, of_first and lacks_cls(encoded.kinds))]
     results = None
     with suppress(InputError):
-        results = read(encoded, *reducers, KeyLengthsRead())
-    (attention,), (shares,), *lengths = results or read(encoded, *reducers)
+        results = read(*reducers, KeyLengthsRead())
+    (attention,), (shares,), *lengths = results or read(*reducers)
     tokens = [readable(tokenizer, token) for token in encoded.input_ids[0]]
     maps = AttentionMaps(attention, tokens, NAME, bool(encoded.truncated[0]), *(of_text for (of_text,) in lengths))
-    data = gather(record, [(NAME, [maps])], files, distance_bins=bins, conditions={})
+    data = gather(model, [(NAME, [maps])], files, distance_bins=bins, conditions={})
     distance, first = split(shares)
-    values = head_features(distance, bins, first).reshape(record.layers * record.heads, -1)
+    values = np.concatenate(head_features(distance, bins, first))
     numbers = numbers_on(NAME, values, encoded.lengths, bins, first is not None)
-    return {**data, "title": f"A text of yours in {record.name}", "features": numbers}
+    return {**data, "title": f"A text of yours in {model['name']}", "features": numbers}
 
 
 class Answer(NamedTuple):
-    """The answer of a model to a text: candidates, such as words, and the probability of each, or a number in `unit`.
+    """The answer of a model to a text: candidates, such as words, each with its probability or a number in `unit`.
 
-    title: what is answered, such as "next token". values: [candidate]. name: a function from an index to a candidate.
+    title: what is answered, such as "next token". values: [candidate]. name: function from an index to the candidate.
     """
 
     title: str
@@ -100,7 +93,7 @@ class Answer(NamedTuple):
     unit: str = ""
 
     def beside(self, whole: "Answer") -> dict:
-        """Return {"title", "unit", "rows"} about the five likeliest candidates of this answer and of `whole`.
+        """Return {"title", "unit", "rows"}: the five likeliest candidates of this answer and of `whole`, as rows.
 
         whole: the answer with all heads. A row is [a candidate's text, its value in `whole`, its value in this answer].
         """
@@ -116,7 +109,9 @@ class Live:
     def __init__(self, record: ModelRecord, files: ResultFiles, *, precision: str, **features: int | bool):
         """Load the model with the output layer that its weights were saved with, such as a classifier, if any.
 
-        files: paths of results. precision: such as float32. features: `distance_bins` and `first_token` of `gather`.
+        files: paths of the model's results, {kind of result: [(task or partition, path)]}. precision: such as float32.
+        features: `distance_bins`, number of bins of the distance feature, and `first_token`, whether the first token
+            counts as `[CLS]` in a text without `[CLS]`.
         """
         self.record, self._files, self._features = record, files, features
         named = record.architectures or ()
@@ -131,7 +126,10 @@ class Live:
         self._text = lru_cache(maxsize=1)(self._read_whole)
 
     def page(self, first: str | None = None, second: str | None = None) -> dict:
-        """Return the page's data (`gather`) on texts or, without `first`, an example; the key live has the answers."""
+        """Return the data of the model's page (`read`) on two texts or, without `first`, on an example.
+
+        The key live has what the page shows beside its text fields: {"asks", "first", "second", "answers"}.
+        """
         beginning = _BEGINNINGS.get(self._head, ("", _EXAMPLE, None))
         asks, *example = (text and text.format(mask=self._tokenizer.mask_token) for text in beginning)
         first, second = example if first is None else (first, second)
@@ -140,20 +138,21 @@ class Live:
         return {**read, "live": live}
 
     def read(self, first: str, second: str | None, off: Sequence[str], files: ResultFiles | None = None) -> dict:
-        """Return the data of the page (`gather`) on one or two texts; the key answers lists results of `Answer.beside`.
+        """Return the data of the page with every head (`gather`) on one or two texts, with one key more, `answers`.
 
+        answers: what the model answers without the heads in `off`, in a list of results of `Answer.beside`.
         off: heads whose output is zero, as `layer-head` from 1; their attention stays in the data.
-        files: paths of the model's results, {kind: [(task or partition, path)]}; None for a page without them.
+        files: paths of the model's results, {kind of result: [(task or partition, path)]}; None to show no results.
         Raises `InputError` if the text is empty, or the model has no head of a name in `off`.
         """
         sample, encoded, whole = self._text(first, second or None)
         answers: list[Answer] = []
 
-        def read(_, *reducers: Reducer) -> list:
+        def read(*reducers: Reducer) -> list:
             answers[:] = self._pass(sample, encoded, off, reducers)
             return [reducer.result() for reducer in reducers]
 
-        data = seen(self.record, encoded, read, self._tokenizer, files or {}, **self._features)
+        data = seen(about_model(self.record), encoded, read, self._tokenizer, files or {}, **self._features)
         return {**data, "answers": [now.beside(before) for now, before in zip(answers, whole, strict=True)]}
 
     def _read_whole(self, first: str, second: str | None) -> tuple[Sample, Encoded, list[Answer]]:
@@ -206,7 +205,7 @@ class Live:
         return []
 
     def _spans(self, output: Any, sample: Sample, length: int) -> list[Answer]:
-        """Return one answer with a probability for each span of the second text; [] if no span is possible.
+        """Return in a list one answer, with the probability of each span of the second text; [] if no span is possible.
 
         The score of a span is its start logit plus its end logit (Devlin et al. 2019, section 4.2), and probabilities
         are the softmax of the scores. output: the model's, with these logits. length: number of tokens of both texts.

@@ -34,8 +34,15 @@ SAMPLES = 8
 _LEVELS, _SCALES = 255, 65535
 
 
+def about_model(record: ModelRecord) -> dict:
+    """Return what an atlas says of a model, {"name", "layers", "heads" (of a layer), "kind", "from" (its source)}."""
+    source = " ".join(filter(None, (record.hub or record.package, record.revision)))
+    about = {"name": record.name, "layers": record.layers, "heads": record.heads}
+    return {**about, "kind": record.model_type, "from": source}
+
+
 def gather(
-    model: ModelRecord,
+    model: Mapping,
     maps: Sequence[tuple[str, Sequence[AttentionMaps]]],
     files: ResultFiles,
     *,
@@ -43,13 +50,14 @@ def gather(
     conditions: Mapping[str, Mapping[str, str]],
     first_token: bool = True,
 ) -> dict:
-    """Return the data of the page with every head of a model, as JSON can hold them; heads are listed layer by layer.
+    """Return the data of an atlas, the page with every head of a model, as JSON values; heads are layer by layer.
 
+    model: the result of `about_model`.
     maps: (task, attention maps of its samples), the most important task first. Tasks take turns at their next sample,
         up to eight samples in all, as long as the page stays small.
     files: {kind of result, a key of `stage.IN_ATLAS`: [(task or partition, path)]}; any kind may be absent. The types
         of the first partition are shown first. For users' analyses, (analysis, model, task) stands in place of a task.
-    conditions: by name of each ablation in the intervals, {type or head: operation}.
+    conditions: {name of a condition in the intervals: {type or head: operation}}.
     distance_bins: number of bins of the distance feature.
     first_token: whether the first token counts as `[CLS]` in a text without `[CLS]`.
     Raises `InputError` that names a damaged file.
@@ -57,21 +65,15 @@ def gather(
     samples, packed = _samples(maps)
     columns = _columns(files)
     data = {
-        "title": f"Heads of {model.name}",
-        "model": {
-            "name": model.name,
-            "layers": model.layers,
-            "heads": model.heads,
-            "kind": model.model_type,
-            "from": " ".join(filter(None, (model.hub or model.package, model.revision))),
-        },
+        "title": f"Heads of {model['name']}",
+        "model": model,
         "main": next((name for name, _ in files.get("partitions", ())), None),
         "columns": [column.as_dict() for column in columns],
         "features": None,
         "divergences": [],
         "samples": samples,
         "costs": [cost for name, path in files.get("intervals", ()) for cost in costs_of(path, name, conditions)],
-        "names": named_heads(files, model.heads),
+        "names": named_heads(files, model["heads"]),
         "packed": packed,
     }
     for task, path in files.get("features", ()):
@@ -131,9 +133,9 @@ def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[
 
 
 def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bins: int, first_token: bool) -> dict:
-    """Return the distance features of every head on a task, as JSON can hold them.
+    """Return the distance features of every head on a task, as JSON values.
 
-    features: [head, column]; lengths: number of tokens of each sample.
+    features: [head, column], all heads layer by layer. lengths: number of tokens of each sample.
     first_token: whether the column of `[CLS]` holds the attention to the first token.
     The keys are task, labels (of the columns), values (`features`), samples (their number), short (number of samples
     with no more tokens than distance bins), and empty (bins, from 0, into which no pair of tokens falls).
@@ -158,11 +160,11 @@ def of_each_task(analysis: Analysis, files: ResultFiles) -> Iterator[tuple]:
 
 
 def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
-    """Return {partition, condition, operations, drops} for each condition of a partition, as JSON can hold them.
+    """Return a mapping for each condition of a partition: the keys are partition, condition, operations and drops.
 
     drops: [{metric, drop, low, high}], the drop of each metric with the ends of its 95 % interval.
-    path: CSV with these intervals. partition: its name.
-    conditions: by name, the operations {type or head: operation}; a condition without an operation is left out.
+    path: the partition's CSV file of these intervals. partition: its name.
+    conditions: {name: operations}, where operations are {type or head: operation}; conditions without any are left out.
     """
     table = read_intervals(path)
     metrics = [metric for metric in METRICS.values() if f"drop_{metric.name}" in table]
@@ -190,7 +192,7 @@ def named_heads(files: ResultFiles, heads: int) -> list[dict]:
 
     The keys are head (index over all layers, from 0), name (a phrase), value (the score in percent), and above (by how
     many points the head is above the best offset, or None). heads: number of heads in a layer.
-    files: paths of the model's results, {kind: [(task, path)]}.
+    files: paths of the model's results, {kind of result: [(task, path)]}.
     """
     names = {}
     for analysis in filter(lambda analysis: analysis.best, ANALYSES):
@@ -231,10 +233,10 @@ def share_columns(partition: Partition) -> list[Column]:
 
 
 def stability_columns(name: str, path: StrPath) -> list[Column]:
-    """Return two columns of the atlas: the percent of clusterings in which each head keeps its type.
+    """Return two columns of the atlas: in what percent of the clusterings of halves each head keeps its type.
 
-    Clusterings are of random halves of the samples (first column), or of the heads (second column).
-    name, path: name of the partition, and path of its file of stability.
+    The halves are of the samples in the first column, and of the heads in the second, drawn at random.
+    name, path: the partition's name, and the path of its JSON file of stability.
     """
     with undamaged(path, "does not say how stable types are"):
         stability = read_json(path)
@@ -277,20 +279,18 @@ def pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
 
 
 def pack_divergence(divergence: Float[np.ndarray, "head head"]) -> tuple[str, float]:
-    """Return (divergences as text that `pack` made of uint16, in units of the largest / 65535; the largest in nats)."""
+    """Return (text that `pack` makes of the divergences as uint16, 65535 for the largest; the largest one, in nats)."""
     return pack(pack_lengths(divergence.reshape(1, 1, -1))), float(divergence.max())
 
 
 _SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "svg", "head", "facts")
 
-# Where the page of all results lies, which leads to the others.
-PAGES = [("All results", "../index.html"), ("Words on these pages", "../index.html#words")]
-
 
 def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]] = ()) -> str:
-    """Return the result of `gather` as one HTML page; only the page of a live model sends requests, to its own server.
+    """Return the data of an atlas, the result of `gather`, as one HTML page.
 
-    links: names of other pages, and their paths relative to this page.
+    links: (name of another page, its path relative to this page). With the key `live` in the data, the page asks the
+        server that it came from; any other sends no request.
     """
     is_live = "live" in data
     scripts = [f"atlas/assets/{name}.js" for name in _SCRIPTS]
@@ -313,5 +313,6 @@ def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]]
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     maps = [(task, list(read_groups(path, AttentionMaps).values())) for task, path in inputs.maps.items()]
     found = {kind: list(inputs[kind].items()) for kind in spec.pop("kinds")}
-    data = gather(read_model_record(inputs.model), maps, found, **spec)
-    write_text(outputs.page, page_of(data, provenance, links=PAGES))
+    data = gather(about_model(read_model_record(inputs.model)), maps, found, **spec)
+    links = [("All results", "../index.html"), ("Words on these pages", "../index.html#words")]
+    write_text(outputs.page, page_of(data, provenance, links))

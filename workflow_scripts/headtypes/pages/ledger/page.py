@@ -15,8 +15,7 @@ from headtypes.core.files import StrPath, write_text
 from headtypes.core.statistics import ALPHA
 from headtypes.core.table_files import read_csv, write_csv
 from headtypes.core.tables import anchor
-from headtypes.pages.rendering import embedded, relative, render
-from headtypes.pages.summary.findings import SIGNS, counted
+from headtypes.pages.rendering import SIGNS, counted, embedded, relative, render
 from headtypes.papers.claims import BASES
 from headtypes.papers.comparison import NAMED, OWN_READING, TOGETHER, subject_title
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, VERDICTS, Measured
@@ -123,11 +122,11 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each claim: in how many cells, and in how many models, the claim has each verdict.
 
     ledger: the result of `ledger_table`. A cell is one model with one partition or task, in one reading of the paper.
-    Columns: paper, id, basis, place, claim, and numbers. cells and cells_{verdict} count cells, models the models with
-    a verdict in some cell, families their families. A model counts in models_hold or models_fail if the claim holds, or
-    fails, in all its cells with a verdict, else in models_open. low, high: the 95 % interval of the percent of models
-    in which the claim holds. Networks of random weights count apart, as untrained, and as untrained_hold if the claim
-    holds. If the claim holds in most such networks, models in which it holds count as open.
+    Columns: paper, id, basis, place, claim; and numbers of cells, in all and with each verdict (cells_{verdict}); of
+    models with a verdict in some cell, and of their families; and of models in which the claim holds (models_hold), or
+    fails, in all cells with a verdict, and of all others (models_open). low, high: the 95 % interval, in percent, of
+    the share of models in which the claim holds. untrained, untrained_hold: numbers of networks of random weights,
+    which count nowhere else, and of those in which the claim holds; if in most, models in which it holds count as open.
     """
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):

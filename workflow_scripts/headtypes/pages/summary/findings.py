@@ -1,27 +1,38 @@
-"""What a run says of papers and models: verdicts on claims, findings in short sentences, and cautions."""
+"""What a run says: the answers to three questions on types, verdicts on claims, findings in sentences, and cautions."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 
-from headtypes.core.tables import Column, Shown, Table, TextColumn, anchor
+from headtypes.analyses.company.costs import costly_heads
+from headtypes.analyses.company.results import DEEP, LOSS
+from headtypes.analyses.types.clustering import COUNTS
+from headtypes.analyses.types.gaps import FEWEST_HEADS, measured_gaps, p_of_gaps
+from headtypes.analyses.types.partitions import Partition
+from headtypes.core.statistics import ALPHA
+from headtypes.core.table_files import head_name
+from headtypes.core.tables import Column, Shown, Table, TextColumn, anchor, p_value
+from headtypes.pages.rendering import SIGNS, counted
 from headtypes.pages.summary.overview import Best, TypeCosts, left_out_alone
 from headtypes.papers.claims import BASES, join
 from headtypes.papers.comparison import subject_title
-from headtypes.papers.quantities import FAILS, FEW, HOLDS, NO_VERDICT, OPEN, VERDICTS
+from headtypes.papers.quantities import FAILS, FEW, HOLDS, NO_VERDICT, OPEN, VERDICTS, Measured
 
-# What stands before each verdict, so that none is told by its colour alone.
-SIGNS = dict(zip(VERDICTS, ("✓", "✕", "≈", "–"), strict=True))  # noqa: RUF001
-
-
-def _signed(index: int) -> str:
-    return f"{SIGNS[VERDICTS[index]]} {VERDICTS[index]}"
-
-
+ANSWERS = YES, NO, UNDECIDED, UNMEASURED = "yes", "no", "undecided", "not measured"
+_CRITERIA = {"silhouette": "silhouette", "heads": "stability, heads", "samples": "stability, inputs"}
+_HALVES = {"samples": "other inputs", "pairs": "other pairs", "heads": "other heads"}
+_NOT_COMPARED = (
+    f"Compared with others are clusterings of at least {FEWEST_HEADS} heads into {COUNTS[0]} to {COUNTS[-1]} types, "
+    "which clustering: k asks for; heads that a file divides are not."
+)
+# Heads that the third card's picture has.
+_SHOWN = 4
+_SIGNED = [f"{SIGNS[verdict]} {verdict}" for verdict in VERDICTS]
 _COLUMNS = [
-    TextColumn("order", "verdict", write=_signed, below="corrected", verdict="verdict"),
+    TextColumn("order", "verdict", write=_SIGNED.__getitem__, below="corrected", verdict="verdict"),
     TextColumn("quantity", "claim", below="where"),
     Column("ours", "ours", after="unit", below="interval"),
     TextColumn("limit", "claimed", below="fails_in"),
@@ -33,13 +44,239 @@ _FINDING = re.compile(
 )
 
 
+class Mark(NamedTuple):
+    """A line in the picture of a card on the page of results: a dot and, if given, a tick, and the two ends of a bar.
+
+    All are distances from the left end of the picture, in percent of its width. text: the dot's value in words.
+    """
+
+    label: str
+    text: str
+    dot: float
+    tick: float | None = None
+    bar: tuple[float, float] | None = None
+
+
+class Card(NamedTuple):
+    """A question about a model's types or heads, with the answer "yes", "no", "undecided" or "not measured".
+
+    says, number, why: texts: the answer in a sentence, the value that decides it, and how it is decided.
+    marks, ends, key: the card's picture: its lines, labels at its left and right end, and its legend.
+    files: links from the page of results to the results that decide.
+    """
+
+    question: str
+    answer: str
+    says: str
+    number: str
+    why: str
+    marks: Sequence[Mark] = ()
+    ends: tuple[str, str] = ("", "")
+    key: str = ""
+    files: Sequence[str] = ()
+
+    @property
+    def verdict(self) -> str:
+        return VERDICTS[ANSWERS.index(self.answer)]
+
+
+class Company(NamedTuple):
+    """The costs of one model's heads in random company, and what was made of them (by the rule `measure_costs`).
+
+    costs: a row for each head, with its cost. fit: {key: value}, such as how well costs explain the loss of the sets.
+    labels: a row for each label of heads, such as a type, with the p-values of its relation to the costs.
+    """
+
+    costs: pd.DataFrame
+    fit: Mapping
+    labels: pd.DataFrame
+
+
+def types_answer(gaps: Collection[Measured]) -> str:
+    """Return whether there are gaps between heads: "yes", "no" or "undecided".
+
+    gaps: dips between heads (Hartigan and Hartigan 1985) with intervals, each less the dip of numbers with one peak.
+    "yes": the whole interval of every dip is above 0. "no": the whole interval of a dip is below 0 and, since one of
+    several dips is so by chance more often, its p-value times the number of dips is below 0.05.
+    """
+    if any(it.high < 0 and len(gaps) * it.p_value(0) < ALPHA for it in gaps):
+        return NO
+    return YES if all(it.low > 0 for it in gaps) else UNDECIDED
+
+
+def types_card(partition: Partition, stability: dict | None, files: Sequence[str]) -> Card:
+    """Return the card that says whether a partition's heads form types.
+
+    stability: content of the partition's JSON file of stability; None if no clustering made it.
+    files: links to the results that decide.
+    """
+    question = "Are there types?"
+    if stability is None or stability["gaps"] is None:
+        return Card(question, UNMEASURED, "", "", _NOT_COMPARED)
+    gaps = measured_gaps(stability["gaps"], len(partition.table))
+    answer = types_answer(gaps.values())
+    shares = partition.table["type"].value_counts(normalize=True)
+    chance, heads = 100 * float((shares**2).sum()), stability["heads"]["pairwise"]
+    marks = [
+        Mark(
+            name,
+            f"{agreement['pairwise']:.0f} %, all {agreement['all_agree']:.0f} %",
+            agreement["pairwise"],
+            # Pairs are clustered by themselves, into clusters of other sizes.
+            None if half == "pairs" else chance,
+            (agreement["all_agree"], agreement["pairwise"]),
+        )
+        for half, name in _HALVES.items()
+        if (agreement := stability[half])
+    ]
+    said = {YES: "There are gaps between heads", NO: "Heads lie around one peak"}
+    return Card(
+        question,
+        answer,
+        f"{said.get(answer, 'No gaps between heads are shown')}; clusterings of halves of the heads agree on "
+        f"{heads:.0f} % of the heads.",
+        f"Test for gaps: {p_value(p_of_gaps(stability['gaps'], len(partition.table)))}",
+        "Two dips (Hartigan and Hartigan 1985), in percent and less those of numbers with one peak: of the heads along "
+        "the line between two clusters, and of the lengths of paths between heads. Yes where the intervals of both are "
+        "above 0, no where one is below.",
+        marks,
+        ("0 %", "100 %"),
+        f"Dot: on how many heads two clusterings of halves agree; the bar begins where all {stability['models']} do; "
+        "tick: chance, where known.",
+        files,
+    )
+
+
+def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: Sequence[str]) -> Card:
+    """Return the card that says whether there are as many types as a partition has.
+
+    k: number of types in the partition. chosen: {criterion: number of types that it chooses, or None for no choice}.
+        Both are None for a partition that no clustering made.
+    files: links to the results that decide.
+    """
+    if k not in COUNTS or chosen is None:
+        return Card("How many?", UNMEASURED, "", "", _NOT_COMPARED)
+    numbers = [chosen[criterion] for criterion in _CRITERIA]
+    known = sorted({*numbers} - {None})
+    least, most = COUNTS[0], COUNTS[-1]
+    place, agree = 100 / (most - least), numbers.count(k)
+    answer = UNDECIDED if None in numbers or 0 < agree < len(numbers) else YES if agree else NO
+    marks = [
+        Mark(name, str(it), place * (it - least), place * (k - least))
+        for name, it in zip(_CRITERIA.values(), numbers, strict=True)
+        if it is not None
+    ]
+    return Card(
+        f"How many: are they {k}?",
+        answer,
+        f"{agree or 'None'} of {len(numbers)} criteria {'choose' if agree > 1 else 'chooses'} {k} types.",
+        f"They choose {' to '.join(map(str, dict.fromkeys((known[0], known[-1]))))} types"
+        if known
+        else "They choose none",
+        f"Yes where all choose {k}, no where none does; criteria have no intervals.",
+        marks,
+        (str(least), str(most)),
+        f"Dot: the number that a criterion chooses; tick: {k}.",
+        files,
+    )
+
+
+def matter_card(
+    model: str,
+    name: str,
+    partition: Partition,
+    company: Company | None,
+    left_out: TypeCosts | None,
+    files: Sequence[str],
+) -> Card:
+    """Return the card that says whether single heads cost more than other heads of their layers.
+
+    name, partition: the partition whose types are compared by the costs of their heads.
+    company: the costs of heads in random company; None if not measured.
+    left_out: the cost of each type when all its heads are left out; None if not measured.
+    files: links to the results that decide.
+    """
+    question = "Do single heads matter?"
+    if company is None:
+        why = f"No heads were away in random company. models: {model}: evaluate and company: sets ask for it."
+        return Card(question, UNMEASURED, "", "", why)
+    costs, fit, labels = company
+    costly, shown = costly_heads(costs), costs.sort_values("cost", ascending=False).head(_SHOWN)
+    types = labels[labels["family"] == f"types of {name}"]
+    apart = [f"{row.label} ({p_value(row.p_beyond)})" for row in types.itertuples() if row.p_beyond <= ALPHA]
+    beyond = " beyond " + ("that head" if len(costly) == 1 else "these heads") if len(costly) else ""
+    least = f" (smallest p = {types['p_beyond'].min():.2f})" if len(types) else ""
+    said = f"Types differ{beyond}: {join(apart)}" if apart else f"Types are not shown to differ{beyond}{least}"
+    others = "its layer" if costs["layer"].nunique() <= DEEP else "the model"
+    lead = f"No head is shown to cost more than others of {others}"
+    if len(costly):
+        named = join(map(head_name, costly["layer"], costly["head"]))
+        lead = f"{named} costs more than others of {others}"
+        if len(costly) > 1:
+            lead = lead.replace("costs", "cost").replace("its layer", "their layers")
+    half = f"{fit['half']} of {len(costs)} heads {'explains' if fit['half'] == 1 else 'explain'} half of these costs"
+    most = next(shown.itertuples())
+    pair, r2 = fit["pair"], fit["r2"]["loss"]
+    together = (
+        f" {join(pair['heads'])} together cost {pair['effect']:.2f} nats beyond their costs, in {pair['sets']} "
+        f"{'set' if pair['sets'] == 1 else 'sets'} (p = {pair['p']:.3f})."
+        if pair["heads"] and pair["p"] <= ALPHA
+        else ""
+    )
+    whole = _whole(left_out, partition, costs, fit)
+    ends = min(0, shown["low"].min()), max(0, shown["high"].max())
+    width = (ends[1] - ends[0]) or 1
+    marks = [
+        Mark(
+            head_name(row.layer, row.head),
+            f"{row.cost:.2f}",
+            *(100 * (value - ends[0]) / width for value in (row.cost, 0)),
+            tuple(100 * (value - ends[0]) / width for value in (row.low, row.high)),
+        )
+        for row in shown.itertuples()
+    ]
+    return Card(
+        question,
+        YES if len(costly) else UNDECIDED,
+        f"{lead}. {said}.",
+        f"{head_name(most.layer, most.head)} most: {most.cost:.2f} nats of loss ({most.low:.2f} to {most.high:.2f})",
+        f"{fit['sets']} sets of {fit['away']:.0f} random heads were left out, for {fit['units']} inputs. Costs of "
+        f"single heads explain {100 * max(r2, 0):.0f} % of the loss between sets (adjusted), and halves of the sets "
+        f"agree (r = {fit['halves']['loss']:.2f}). {half}.{together}{whole} Yes where some head costs more than others "
+        f"of {others}, corrected for all heads; p of types is by permutation within layers, for all types at once.",
+        marks,
+        (f"{ends[0]:.2f}", f"{ends[1]:.2f} nats"),
+        f"Dot: how much more the loss rises without the head than without another of {others}; bar: its interval over "
+        "inputs.",
+        files,
+    )
+
+
+def _whole(left_out: TypeCosts | None, partition: Partition, costs: pd.DataFrame, fit: Mapping) -> str:
+    if left_out is None:
+        return ""
+    about = left_out.metric
+    column = "cost" if about.name == LOSS else f"cost_{about.name}"
+    if column not in costs:
+        return ""
+    # Costs are beside others of the layer: with all heads alike, each would cost its part of a set.
+    each = fit["set_cost"][about.name] / fit["away"]
+    said = []
+    for type_, drop in left_out.costs["drop"].items():
+        heads = (partition.type_of == type_).ravel()
+        total = costs.loc[heads, column].sum() + heads.sum() * each
+        said.append(f"{type_} {left_out.text(drop)} ({left_out.text(total)})")
+    sums = "(in brackets: the sum of their heads' costs)"
+    return f" Left out whole, types cost {join(said)} {about.steps} of {about.title} {sums}."
+
+
 @dataclass(frozen=True)
 class Judged:
-    """The verdicts on a paper's claims for one model, under one partition or on one task (`other`).
+    """The verdicts on a paper's claims for one model with one partition or task (`other`).
 
-    claims, values: rows of `comparison_table` about claims, and about published values, indexed by id.
-    table: a short table of the claims with a verdict.
-    file: link, relative to the page of results, to the section with all verdicts and their reasons.
+    claims, values: rows of the paper's `comparison.csv` on claims, and on published values, indexed by their ids.
+    table: the claims with a verdict, in brief.
+    file: link from the page of results to the section with all verdicts and their reasons.
     """
 
     model: str
@@ -56,37 +293,27 @@ class Judged:
     @property
     def counts(self) -> dict[str, dict[str, int]]:
         """Numbers of claims, {"stated", "inferred from the text" or "from the table": {verdict: number}}."""
-        of_basis = {basis: self.claims["verdict"][self.claims["basis"] == basis] for basis in BASES}
-        return {
-            BASES[basis]: verdict_counts(verdicts)
-            for basis, verdicts in of_basis.items()
-            if basis == "stated" or len(verdicts)
-        }
+        counts = {basis: self._counts(basis, "verdict") for basis in BASES}
+        return {BASES[basis]: of for basis, of in counts.items() if basis == "stated" or any(of.values())}
 
     @property
     def corrected(self) -> str:
         """In words, how many stated claims hold and fail after Holm's correction; empty if none has an interval."""
-        stated = self.claims[self.claims["basis"] == "stated"]["verdict_holm"].dropna()
-        counts = verdict_counts(stated)
+        counts = self._counts("stated", "verdict_holm")
         known = counts[HOLDS] + counts[FAILS] + counts[OPEN]
         return f"corrected: {counted(HOLDS, counts[HOLDS])}, {counted(FAILS, counts[FAILS])}" if known else ""
 
-
-def verdict_counts(verdicts: pd.Series) -> dict[str, int]:
-    return verdicts.value_counts().reindex(VERDICTS, fill_value=0).to_dict()
-
-
-def counted(verdict: str, number: int) -> str:
-    """Return in words how many claims have a verdict, such as "2 hold"."""
-    plural = {HOLDS: "hold", FAILS: "fail"}
-    return f"{number} {plural.get(verdict, verdict) if number != 1 else verdict}"
+    def _counts(self, basis: str, column: str) -> dict[str, int]:
+        verdicts = self.claims[column][self.claims["basis"] == basis]
+        return verdicts.value_counts().reindex(VERDICTS, fill_value=0).to_dict()
 
 
 def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judged]:
-    """Return an object for each model under each partition, or on each task; the one with most verdicts is first.
+    """Return the verdicts on a paper's claims, one object for each model with each partition or task.
 
-    comparison, file: the contents of a paper's `comparison.csv`, and its path relative to the page.
-    key: "partition" or "task", the column that claims about this paper are judged by.
+    The object with the largest number of verdicts is first.
+    comparison, file: the contents of the paper's `comparison.csv`, and its path relative to the page of results.
+    key: "partition" or "task", the column that with the model says what the paper's claims are judged on.
     """
     subjects = [
         _judged(str(model), str(other), rows, file)
@@ -121,28 +348,18 @@ def _judged(model: str, other: str, rows: pd.DataFrame, file: str) -> Judged:
 
 
 def _deciding(reason: str, value: float) -> tuple[str, str, str]:
-    """Return (quantity, limit, sign) of the finding, among those in a verdict's reason, that has the deciding value.
-
-    A limit is a text such as "above 0"; the sign is † or ‡ if the finding has few units. Without a finding all are "".
-    """
+    # Of the findings in the reason, that with the deciding value; a sign is there if it has few units.
     found = [it.group("of", "limit", "few", "value") for it in _FINDING.finditer(str(reason))]
     found.sort(key=lambda it: it[3] != f"{value:.2f}")
     return found[0][:3] if found else ("", "", "")
 
 
-# What Table 3 takes away.
-_SENTENCES = {
-    "drop_intra": "attention inside sentences in its",
-    "drop_inter": "attention between sentences in its",
-}
-
-
 def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFrame) -> Iterator[str]:
-    """Yield sentences on the types that cost a model most and least if left out; none for fewer than two types.
+    """Yield a sentence on the type that costs a model most if left out, and one on the type that costs least.
 
-    found: the cost of each type left out by itself.
-    differences: paired differences between conditions; a type is said to cost most, or least, only if the intervals of
-        its differences from all other types lie on one side of 0.
+    found: the cost of each type left out by itself; nothing is yielded for None, or for fewer than two types.
+    differences: paired differences between conditions (`read_differences`); a sentence adds "the most of any type", or
+        the least, only if the intervals of the type's differences from all other types lie on one side of 0.
     """
     if found is None or len(found.costs) < 2:
         return
@@ -160,28 +377,30 @@ def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFra
 
 
 def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: Sequence[str]) -> str | None:
-    """Return a sentence on the type that costs most without its attention inside sentences, or between sentences.
+    """Return a sentence on the type whose attention, inside sentences or between sentences, costs most if dropped.
 
-    table: Table 3 of Guan et al. 2020. None if the table has no such condition.
+    table: our Table 3 of Guan et al. 2020, a row for each condition. None if no condition drops it for one type alone.
     """
-    each = {said: left_out_alone(table, model, partition, types, operation) for operation, said in _SENTENCES.items()}
-    known = {said: found for said, found in each.items() if found is not None}
+    known = {
+        where: found
+        for operation, where in (("drop_intra", "inside"), ("drop_inter", "between"))
+        if (found := left_out_alone(table, model, partition, types, operation))
+    }
     if not known:
         return None
-    said, found = max(known.items(), key=lambda it: it[1].costs["drop"].max())
-    return f"{found.sentence(said, found.costs['drop'].idxmax(), model)}."
+    where, found = max(known.items(), key=lambda it: it[1].costs["drop"].max())
+    return f"{found.sentence(f'attention {where} sentences in its', found.costs['drop'].idxmax(), model)}."
 
 
 def kept_sentence(pairs: pd.DataFrame, model: str) -> str | None:
-    """Return a sentence on the percent of a model's heads that keep the cluster of its parent; None without a parent.
+    """Return a sentence on the percent of a model's heads in the same cluster as in its parent; None if not measured.
 
-    pairs: the table that `read_pairs` reads, with a row for each pair of partitions.
+    pairs: a row for each pair of partitions, of two models (`read_pairs`).
     """
     own = pairs["model"].str.startswith(f"{model} on ")
     of_parent = pairs[own & (pairs["relation"] == "parent")].dropna(subset=["same_cluster"])
-    for row in of_parent.itertuples():
-        return f"{row.same_cluster:.1f} % of the heads of {row.model} are in the same cluster as in {row.other}."
-    return None
+    said = "{:.1f} % of the heads of {} are in the same cluster as in {}."
+    return next((said.format(row.same_cluster, row.model, row.other) for row in of_parent.itertuples()), None)
 
 
 def best_sentence(model: str, best: Best) -> str:
@@ -198,9 +417,9 @@ def cautions(
 ) -> Iterator[str]:
     """Yield a sentence or two on each thing that must not be concluded from a run.
 
-    doubtful: types whose name is doubtful, by model and partition, in words.
-    papers_models, hubs: models of the Hugging Face Hub that the papers report, and that this run has.
-    finetuned: models that the workflow trained.
+    judged: the verdicts on all papers' claims. doubtful: {"model, partition": types whose name is doubtful}.
+    papers_models, hubs: ids on the Hugging Face Hub of the models that the papers report, and of those of this run.
+    finetuned: names of the models that the workflow trained.
     """
     if set(hubs) & set(papers_models):
         yield "Verdicts and types are those of the models listed here. Another model has other heads."

@@ -25,11 +25,11 @@ from headtypes.papers.guan2020.figures import ink, typical_heads
 
 
 class TypeCosts(NamedTuple):
-    """The cost of an operation on the heads of one type alone, for each type, by one metric.
+    """The cost of one operation when it is applied to the heads of one type alone, for each type.
 
-    costs: indexed by type, with the columns condition, heads (their number), drop, low and high (its interval), and
-        random, the drop without as many random heads; NaN for an unknown number.
-    whole: the score of the whole model.
+    costs: indexed by type, with the columns condition; heads, their number; drop, by how much the metric gets worse,
+        with the ends low and high of its interval; and random, the drop for as many random heads. NaN: unknown.
+    whole: the score of the whole model by the metric.
     """
 
     costs: pd.DataFrame
@@ -40,9 +40,9 @@ class TypeCosts(NamedTuple):
         return f"{number:z.{self.metric.decimals - 1}f}"
 
     def sentence(self, without: str, type_: str, model: str) -> str:
-        """Return a sentence on how much of its score the model loses without the heads of a type, with no full stop.
+        """Return a sentence, without its full stop, on how much of its score a model loses by the operation on a type.
 
-        without: what is taken from the heads, such as "its" or "attention inside sentences in its".
+        without: the words after "Without" and before the number of heads, such as "its" if heads are left out.
         """
         without = f"Without {without} {self.costs.loc[type_, 'heads']:.0f} {type_} heads"
         drop, lower = self.costs.loc[type_, "drop"], self.costs.loc[type_, "drop"] < 0
@@ -59,8 +59,7 @@ def left_out_alone(
 ) -> TypeCosts | None:
     """Return the cost of an operation on each type alone; None if no such condition was evaluated.
 
-    table: Table 2 or 3 of Guan et al. 2020, a row for each condition.
-    operation: such as `zero`, which leaves heads out, or `drop_intra`.
+    table: our Table 2 or 3 of Guan et al. 2020, a row for each condition.
     """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
     named = rows[[column for column in rows if column.startswith("operation_")]]
@@ -95,9 +94,9 @@ _MARGIN = 0.08
 
 
 class Best(NamedTuple):
-    """The head (`layer-head` from 1) that is best at a relation, a mention or a position (`at`).
+    """A head, `layer-head` from 1, that is best on a task at something: a relation, a mention or a position (`at`).
 
-    value: its score in percent; beside: the score of the best fixed offset, or None.
+    value, beside: the scores, in percent, of the head and of the best fixed offset (None without one).
     """
 
     head: str
@@ -107,21 +106,19 @@ class Best(NamedTuple):
     beside: float | None
 
 
-def best_heads(found: Iterable[tuple[str, Iterable[Mapping]]]) -> list[Best]:
-    """Return up to four heads of each task that are best at something, those farthest above the best offset first.
+def best_heads(task: str, found: Iterable[Mapping]) -> list[Best]:
+    """Return up to four heads that are best at something on a task, those farthest above the best offset first.
 
-    found: (task, heads), each head with the keys layer and head (from 0), at, value (in percent) and above.
-    A head with the same score at two things, such as a relation with two names, is listed once.
+    found: heads with the keys layer and head (from 0), at (what the head is best at), value (its score in percent) and
+        above (by how many points it is above the best offset, or None). A head with the same score at two things, such
+        as a relation with two names, is listed once.
     """
-    best = []
-    for task, of_task in found:
-        by_score = {}
-        for it in sorted(of_task, key=lambda it: -(it["above"] or 0)):
-            head = head_name(int(it["layer"]), int(it["head"]))
-            beside = None if it["above"] is None else it["value"] - it["above"]
-            by_score.setdefault((head, it["value"]), Best(head, it["at"], task, it["value"], beside))
-        best += list(by_score.values())[:_BEST]
-    return best
+    by_score = {}
+    for it in sorted(found, key=lambda it: -(it["above"] or 0)):
+        head = head_name(int(it["layer"]), int(it["head"]))
+        beside = None if it["above"] is None else it["value"] - it["above"]
+        by_score.setdefault((head, it["value"]), Best(head, it["at"], task, it["value"], beside))
+    return list(by_score.values())[:_BEST]
 
 
 def overview(
@@ -136,9 +133,9 @@ def overview(
     """Return a partition's pictures on the first screen of the page, {name in the page's template: value}.
 
     features, maps: paths of head features, and of the attention maps of one sample, on the partition's task.
-    resolution: options of `read_head_features`.
+    resolution: options of `read_head_features`, such as `distance_bins`.
     left_out: the cost of each type left out by itself; if None, `best` is shown instead.
-    costly: [layer, head] of heads that cost more than other heads of their layer.
+    costly: [layer, head], from 0, of each head that costs more than other heads of its layer.
     """
     layers, heads = partition.shape
     by_column = layers > heads
@@ -173,8 +170,8 @@ def overview(
 
 
 def _types(partition: Partition, features: np.ndarray, attention: np.ndarray) -> list[dict[str, Any]]:
-    styles = type_styles(partition.types)
-    of_head = partition.type_of.ravel()
+    styles, of_head = type_styles(partition.types), partition.type_of.ravel()
+    grey, scale = matplotlib.colormaps[ATTENTION_COLOURS], attention_scale()
     profiles = {name: features[of_head == name].mean(axis=0) for name in partition.types}
     # Small shares show, as in the maps of attention.
     most = np.sqrt(max(profile.max() for profile in profiles.values()))
@@ -189,7 +186,11 @@ def _types(partition: Partition, features: np.ndarray, attention: np.ndarray) ->
             "where": where((partition.type_of == name).sum(axis=1)),
             "looks": _looks(profile, most, 100 * shares.loc[name]),
             "examples": [
-                {"head": head_name(*head), "map": _map(attention[*head])} for head in typical_heads(partition, name)
+                {
+                    "head": head_name(*head),
+                    "map": data_uri(Image.fromarray(grey(scale(attention[*head]), bytes=True)).convert("L")),
+                }
+                for head in typical_heads(partition, name)
             ],
         }
         for name, profile in profiles.items()
@@ -222,11 +223,6 @@ def data_uri(image: Image.Image) -> str:
     packed = io.BytesIO()
     image.save(packed, "PNG", optimize=True)
     return f"data:image/png;base64,{base64.b64encode(packed.getvalue()).decode()}"
-
-
-def _map(attention: np.ndarray) -> str:
-    grey = matplotlib.colormaps[ATTENTION_COLOURS](attention_scale()(attention), bytes=True)
-    return data_uri(Image.fromarray(grey).convert("L"))
 
 
 def _costs(partition: Partition, found: TypeCosts | None) -> dict[str, Any] | None:

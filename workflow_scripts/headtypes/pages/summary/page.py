@@ -1,7 +1,8 @@
 """The page of all results: what it shows, read from the results on disk."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +18,14 @@ from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.comparisons.models import read_pairs
 from headtypes.core.files import StrPath, read_each, read_json, undamaged, write_text
 from headtypes.core.table_files import read_csv
-from headtypes.core.tables import Shown
-from headtypes.pages.rendering import relative, render
+from headtypes.pages.rendering import SIGNS, counted, relative, render
 from headtypes.pages.stage import BEST, COMPARED_TYPES
-from headtypes.pages.summary.answers import Answers, Company, matter_card, number_card, types_card
-from headtypes.pages.summary.findings import (
-    SIGNS,
-    best_sentence,
-    cautions,
-    costs_sentences,
-    counted,
-    judged_subjects,
-    kept_sentence,
-    sentences_sentence,
-)
+from headtypes.pages.summary import findings
 from headtypes.pages.summary.overview import Best, best_heads, data_uri, left_out_alone, overview
 from headtypes.papers.claims import join
 from headtypes.papers.comparison import COLUMNS, NAMED, read_named
-from headtypes.papers.paper import Figure, Tables
+from headtypes.papers.paper import Figure
 from headtypes.papers.registry import PAPERS
-
-# Files by what each is of: model and partition, model and task, the way of clustering, a paper.
-Keyed = Mapping[Any, str]
 
 # As many as a reader takes in.
 _FINDINGS = 10
@@ -47,23 +34,30 @@ _COMPARED = [name for name in COLUMNS if name not in ("p", "p_holm", "over")]
 _WIDTH = 1400
 # Of colours, figures have few; with this many, nothing is lost that an eye would see.
 _COLOURS = 128
+# By the order of the cards: what is not known unless the answer is among these. That types are not k does not say how
+# many they are.
+_SETTLES = {
+    "whether there are types": {findings.YES, findings.NO},
+    "how many there are": {findings.YES},
+    "whether single heads matter": {findings.YES, findings.NO},
+}
+_ELSEWHERE = "what another model would give"
 # Packages that results depend on most, in the order in which they are listed.
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 
 
-def _picture(title: str, png: StrPath, caption: list[str], folder: Path) -> dict[str, Any]:
+def _picture(png: StrPath) -> dict[str, Any]:
     with undamaged(png, "is not a PNG"), Image.open(png) as image:
         flat = Image.new("RGB", image.size, "white")
         flat.paste(image, mask=image.getchannel("A") if image.mode == "RGBA" else None)
         if flat.width > _WIDTH:
             flat = flat.resize((_WIDTH, round(flat.height * _WIDTH / flat.width)), Image.Resampling.LANCZOS)
         data = data_uri(flat.quantize(_COLOURS, dither=Image.Dither.NONE))
-    size, file = {"width": flat.width, "height": flat.height}, relative(png, folder, ".pdf")
-    return {"title": title, "caption": caption, "data": data, **size, "file": file}
+    return {"data": data, "width": flat.width, "height": flat.height}
 
 
 def caption_of(path: StrPath, wildcards: dict[str, str]) -> list[str]:
-    """Return the paragraphs of a caption in `report/` as plain text, with the values of its wildcards."""
+    """Return the paragraphs of a caption in `report/` as plain text. wildcards: the figure's, {name: value}."""
     template = Environment(undefined=StrictUndefined, autoescape=False).from_string(Path(path).read_text("utf-8"))
     text = template.render(snakemake={"wildcards": wildcards})
     paragraphs = re.split(r"\n\s*\n", text.strip())
@@ -72,76 +66,42 @@ def caption_of(path: StrPath, wildcards: dict[str, str]) -> list[str]:
 
 
 def collect_summary(
-    inputs: Mapping[str, Keyed],
-    captions: Sequence[str],
-    *,
-    page: str,
-    models: Sequence[str],
-    tested: Sequence[str],
-    tasks: Sequence[str],
-    atlases: Sequence[str],
-    partitions: Sequence[Mapping[str, Any]],
-    untyped: Mapping[str, Sequence[str]],
-    hubs: Sequence[str],
-    finetuned: Sequence[str],
-    seed: int,
-    provenance: dict,
+    inputs: Mapping[str, Any], spec: Mapping[str, Any], page: StrPath, provenance: dict
 ) -> dict[str, Any]:
     """Return the values of all names in the template of the page of results.
 
-    inputs: {name: {key: path}}, the paths of `inputs_of_summary`, and `references`, the papers' data.
-    captions: paths of the figures' captions. page: path of the page, to which links are relative.
-    models: models of the run; tested: further models that were read on random tokens alone.
-    atlases: models that have a page with every head.
-    partitions: mappings: model, partition, k (None without a clustering), features (options of `read_head_features`),
-        and results, paths by what a file holds, which the page links to.
-    untyped: paths of results of models without types, by what the results hold.
-    hubs, finetuned: names on the Hugging Face Hub of the run's models, and models that the workflow trained.
+    inputs: {name: {key: path}}, as `inputs_of_summary` returns it; also `captions` and `references`, the paths of the
+        figures' captions and of the papers' data.
+    spec: spec of the rule `write_summary`. page: path of the page, to which links are relative.
     Raises `InputError` that names a damaged file.
     """
-    folder = Path(page).parent
+    folder, models = Path(page).parent, spec["models"]
     types = read_each(read_partition, inputs["partition"])
     costs = {number: read_named(path, "partition", "condition") for (number,), path in inputs["ablations"].items()}
     best = {model: list(_best(inputs, model)) for model in models}
-    answers = [
-        _answers(inputs, types, costs, best_heads(best[partition["model"]]), folder, **partition)
-        for partition in partitions
-    ]
+    answers = [_answers(inputs, types, costs, [*chain(*best[of["model"]])], folder, of) for of in spec["partitions"]]
     # Those with most answers first, else in the plan's order.
-    answers.sort(key=lambda answer: -answer.measured)
-    by_stem = {Path(path).stem: path for path in captions}
+    answers.sort(key=lambda answer: -answer["measured"])
+    by_stem = {Path(path).stem: path for path in inputs["captions"]}
 
-    def pictures(of: Iterable[Figure]) -> list[dict[str, Any]]:
-        return [
-            _picture(
-                f"{figure.title}: {', '.join(key)}",
-                png,
+    def pictures(of: Iterable[Figure]) -> Iterator[dict[str, Any]]:
+        for figure in of:
+            for number, (key, png) in enumerate(inputs[figure.name].items()):
+                caption = caption_of(by_stem[figure.caption], dict(zip(figure.of, key, strict=True)))
+                about = {"title": f"{figure.title}: {', '.join(key)}", "file": relative(png, folder, ".pdf")}
                 # Of several of a kind, the first says what is seen.
-                caption_of(by_stem[figure.caption], dict(zip(figure.of, key, strict=True)))[:1] if not number else [],
-                folder,
-            )
-            for figure in of
-            for number, (key, png) in enumerate(inputs[figure.name].items())
-        ]
-
-    def tables(of: Iterable[Tables]) -> list[Shown]:
-        return [
-            shown.in_brief(relative(path, folder))
-            for declared in of
-            for key, path in inputs[declared.name].items()
-            for shown in declared.shown(path, *key)
-        ]
+                yield {**about, "caption": [] if number else caption[:1], **_picture(png)}
 
     published = {Path(path).stem: yaml.safe_load(Path(path).read_text("utf-8")) for path in inputs["references"]}
-    papers, said = [], [*(answers[0].sentences if answers else ())]
+    papers, said = [], [*(answers[0]["sentences"] if answers else ())]
     if answers:
-        said += [kept_sentence(read_pairs(path), answers[0].model) for path in inputs["compared"].values()]
+        said += [findings.kept_sentence(read_pairs(path), answers[0]["model"]) for path in inputs["compared"].values()]
     for name, paper in PAPERS.items():
         judged = []
         if path := inputs["comparisons"].get(name):
             columns = ["model", paper.subject, *_COMPARED]
             compared = read_csv(path, "compares nothing with a paper", columns, rows=0, **NAMED)
-            judged = judged_subjects(compared, paper.subject, relative(path, folder))
+            judged = findings.judged_subjects(compared, paper.subject, relative(path, folder))
         headline = sum(subject.model == judged[0].model for subject in judged) if paper.judges_tasks else 1
         papers.append(
             {
@@ -152,33 +112,37 @@ def collect_summary(
                 "judged": judged,
                 # The number of these, from the first, that are shown in full; the page only links to the rest.
                 "headline": headline,
-                "tables": tables(paper.tables),
-                "pictures": pictures(paper.figures),
+                "tables": [
+                    shown.in_brief(relative(path, folder))
+                    for declared in paper.tables
+                    for key, path in inputs[declared.name].items()
+                    for shown in declared.shown(path, *key)
+                ],
+                "pictures": list(pictures(paper.figures)),
             }
         )
         said += [paper.finding(subject.values, subject.model) for subject in judged[:headline]]
     for model, found in best.items():
-        for task, of_task in found:
-            said += [best_sentence(model, one) for one in best_heads([(task, of_task)])[:1]]
+        said += [findings.best_sentence(model, one) for of_task in found for one in of_task[:1]]
     doubtful = {", ".join(key): it.doubtful for key, it in types.items() if it.doubtful}
     theirs = [paper["model"] for paper in published.values()]
     judged = [subject for paper in papers for subject in paper["judged"]]
     return {
         "title": f"The attention heads of {models[0] if len(models) == 1 else f'{len(models)} models'}",
-        "run": _run(models, tasks, partitions, tested),
+        "run": _run(**spec),
         "answers": answers,
-        "best": {model: best_heads(of) for model, of in best.items() if of and model not in {key[0] for key in types}},
-        "cautions": list(cautions(judged, doubtful, theirs, hubs, finetuned)),
+        "best": {model: [*chain(*of)] for model, of in best.items() if of and model not in {key[0] for key in types}},
+        "cautions": list(findings.cautions(judged, doubtful, theirs, spec["hubs"], spec["finetuned"])),
         "findings": list(filter(None, said))[:_FINDINGS],
         "papers": [paper for paper in papers if paper["judged"] or paper["tables"] or paper["pictures"]],
-        "apart": pictures([COMPARED_TYPES]),
+        "apart": list(pictures([COMPARED_TYPES])),
         "ledger": bool(inputs["comparisons"]),
-        "atlases": [(model, f"atlas/{model}.html") for model in atlases],
+        "atlases": [(model, f"atlas/{model}.html") for model in spec["atlases"]],
         "files": [
-            *((about, [relative(file, folder) for file in files]) for about, files in untyped.items()),
+            *((about, [relative(file, folder) for file in files]) for about, files in spec["untyped"].items()),
             *_files(inputs, folder),
         ],
-        "made": list(facts(provenance, folder, seed)),
+        "made": list(facts(provenance, folder, spec["seed"])),
         "signs": SIGNS,
         "counted": counted,
     }
@@ -189,9 +153,7 @@ def page_of(values: Mapping[str, Any], provenance: Mapping) -> str:
     return render("summary/page.html", values, provenance, styles=["summary/page.css"], scripts=scripts)
 
 
-def _run(
-    models: Sequence[str], tasks: Sequence[str], partitions: Sequence[Mapping[str, Any]], tested: Sequence[str]
-) -> str:
+def _run(models: list[str], tasks: list[str], partitions: list[dict], tested: list[str], **_: Any) -> str:
     if not tasks:
         return f"{join(models)} on random tokens."
     by_norms = sum(partition["features"].get("of") == "norms" for partition in partitions)
@@ -203,18 +165,14 @@ def _run(
 
 
 def _answers(
-    inputs: Mapping[str, Keyed],
+    inputs: Mapping[str, Any],
     types: Mapping[tuple[str, str], Partition],
     costs: Mapping[str, pd.DataFrame],
-    best: Sequence[Best],
+    best: list[Best],
     folder: Path,
-    *,
-    model: str,
-    partition: str,
-    k: int | None,
-    features: Mapping[str, Any],
-    results: Mapping[str, Sequence[str]],
-) -> Answers:
+    of: Mapping[str, Any],
+) -> dict[str, Any]:
+    model, partition, k, features, results = (of[name] for name in ("model", "partition", "k", "features", "results"))
     key, heads = (model, partition), types[model, partition]
     stability = None if k is None else read_json(inputs["stability"][key])
     # What decides each question.
@@ -223,45 +181,50 @@ def _answers(
     tables = {about: [path for path in paths if not path.endswith(".png")] for about, paths in results.items()}
     left_out, said = left_out_alone(costs["2"], *key, heads.types) if "2" in costs else None, []
     if key in inputs["differences"]:
-        said += costs_sentences(left_out, model, read_differences(inputs["differences"][key]))
+        said += findings.costs_sentences(left_out, model, read_differences(inputs["differences"][key]))
     if "3" in costs:
-        said.append(sentences_sentence(costs["3"], *key, heads.types))
+        said.append(findings.sentences_sentence(costs["3"], *key, heads.types))
     company, measured = _company(inputs, model, folder)
     costly = [] if company is None else costly_heads(company.costs)[["layer", "head"]].to_numpy().tolist()
-    return Answers(
-        model=model,
-        partition=partition,
-        name=f"{model}, {partition}{', by norms' if features.get('of') == 'norms' else ''}",
-        overview=overview(heads, inputs["features"][key], inputs["attention"][key], features, left_out, costly, best),
-        cards=[
-            types_card(heads, stability, clustered),
-            number_card(k, stability and stability["chosen"], clustered),
-            matter_card(model, partition, heads, company, left_out, measured),
-        ],
-        sentences=list(filter(None, said)),
-        figures={about: (relative(png, folder), relative(png, folder, ".pdf")) for about, png in figures},
-        files={about: [relative(path, folder) for path in paths] for about, paths in tables.items() if paths},
-    )
+    cards = [
+        findings.types_card(heads, stability, clustered),
+        findings.number_card(k, stability and stability["chosen"], clustered),
+        findings.matter_card(model, partition, heads, company, left_out, measured),
+    ]
+    asked = zip(_SETTLES.items(), cards, strict=True)
+    features_of, maps = inputs["features"][key], inputs["attention"][key]
+    return {
+        "model": model,
+        "partition": partition,
+        "name": f"{model}, {partition}{', by norms' if features.get('of') == 'norms' else ''}",
+        "overview": overview(heads, features_of, maps, features, left_out, costly, best),
+        "cards": cards,
+        "measured": sum(card.answer != findings.UNMEASURED for card in cards),
+        "unknown": join([*(it for (it, settled), card in asked if card.answer not in settled), _ELSEWHERE]),
+        "sentences": list(filter(None, said)),
+        "figures": {about: (relative(png, folder), relative(png, folder, ".pdf")) for about, png in figures},
+        "files": {about: [relative(path, folder) for path in paths] for about, paths in tables.items() if paths},
+    }
 
 
-def _company(inputs: Mapping[str, Keyed], model: str, folder: Path) -> tuple[Company | None, list[str]]:
+def _company(inputs: Mapping[str, Any], model: str, folder: Path) -> tuple[findings.Company | None, list[str]]:
     key = next((key for key in inputs["costs"] if key[0] == model), None)
     if key is None:
         return None, []
-    files = [inputs[name][key] for name in ("costs", "fit", "labels")]
-    read = Company(*(read(path) for read, path in zip((read_costs, read_fit, read_labels), files, strict=True)))
+    costs, fit, labels = files = [inputs[name][key] for name in ("costs", "fit", "labels")]
+    read = findings.Company(read_costs(costs), read_fit(fit), read_labels(labels))
     return read, [relative(path, folder) for path in files]
 
 
-def _best(inputs: Mapping[str, Keyed], model: str) -> Iterator[tuple[str, list[dict]]]:
+def _best(inputs: Mapping[str, Any], model: str) -> Iterator[list[Best]]:
     for analysis in BEST:
         first, *others = (inputs[f"best_{file.name}"] for file in analysis.files)
         for key, path in first.items():
             if key[0] == model:
-                yield key[1], list(analysis.best(key[1], path, *(paths[key] for paths in others)))
+                yield best_heads(key[1], analysis.best(key[1], path, *(paths[key] for paths in others)))
 
 
-def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterator[tuple[str, list[str]]]:
+def _files(inputs: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, list[str]]]:
     named = {
         "Values and claims of the papers beside ours": ["comparisons"],
         **{f"Tables of {paper.authors}": [tables.name for tables in paper.tables] for paper in PAPERS.values()},
@@ -278,7 +241,7 @@ def _files(inputs: Mapping[str, Keyed], folder: Path) -> Iterator[tuple[str, lis
 
 
 def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, list[str]]]:
-    """Yield facts about a run, each a name and lines of text; `results` is the folder with the benchmarks of jobs."""
+    """Yield facts about a run, each (name, lines of text). results: the folder with the benchmarks of jobs."""
     for kind, name in (("models", "Models"), ("tasks", "Data"), ("training", "Training data")):
         if lines := [
             f"{source.partition('/')[2]}: {_identity(about)}"
@@ -288,8 +251,7 @@ def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, lis
             yield name, lines
     yield "Seed", [str(seed)]
     yield "Code", [provenance["git"] or "not from a repository"]
-    packages = provenance["packages"]
-    versions = [f"{name} {packages[name]}" for name in _PACKAGES if packages.get(name)]
+    versions = [f"{name} {version}" for name in _PACKAGES if (version := provenance["packages"].get(name))]
     yield "Versions", [f"Python {provenance['python']}", *versions]
     times = processor_time(results)
     if len(times):
@@ -302,13 +264,13 @@ def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, lis
 
 
 def processor_time(results: Path) -> pd.Series:
-    """Return seconds of processor time of each job, indexed by the path of its benchmark relative to `results`."""
+    """Return the processor time of each job, in seconds, indexed by the path of its benchmark in `results`."""
+    # A job that ended before it could be looked at has no time.
     times = {
-        file.relative_to(results).as_posix(): pd.read_csv(file, sep="\t")["cpu_time"]
+        file.relative_to(results).as_posix(): pd.to_numeric(pd.read_table(file)["cpu_time"], errors="coerce").sum()
         for file in sorted(results.rglob("*benchmark.tsv"))
     }
-    # A job that ended before it could be looked at has no time.
-    return pd.Series({file: pd.to_numeric(of, errors="coerce").sum() for file, of in times.items()}, dtype=float)
+    return pd.Series(times, dtype=float)
 
 
 def duration(seconds: float) -> str:
@@ -326,5 +288,5 @@ def _identity(about: dict) -> str:
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
-    values = collect_summary(dict(inputs.items()), inputs.captions, page=outputs.page, **spec, provenance=provenance)
+    values = collect_summary(dict(inputs.items()), spec, outputs.page, provenance)
     write_text(outputs.page, page_of(values, provenance))

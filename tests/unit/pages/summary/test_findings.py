@@ -6,14 +6,13 @@ import pytest
 
 from headtypes.analyses.company.results import read_costs, read_fit, read_labels
 from headtypes.analyses.types.partitions import Partition, read_partition
-from headtypes.pages.summary.answers import (
+from headtypes.pages.summary.findings import (
     NO,
     UNDECIDED,
     UNMEASURED,
     YES,
     Company,
     matter_card,
-    number_answer,
     number_card,
     types_answer,
     types_card,
@@ -31,7 +30,7 @@ from tests.support.summaries import (
     write_company,
 )
 
-COUNTS = [28, 10, 15, 19]
+CRITERIA = ("silhouette", "heads", "samples")
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +54,8 @@ def test_types_are_told_where_both_dips_are_and_denied_where_one_is_below():
 
 
 def test_a_number_is_right_if_all_criteria_choose_it_and_wrong_if_none_does():
-    assert number_answer(4, [4, 4, 4, 4]) == YES
-    assert number_answer(4, [3, 1, 3, 3]) == NO
-    assert number_answer(4, [3, 1, 4, 3]) == UNDECIDED
-    assert number_answer(4, [4, None, 4, 4]) == UNDECIDED == number_answer(4, [3, None, 3, 3])
+    cases = {(4, 4, 4): YES, (3, 1, 3): NO, (1, 4, 3): UNDECIDED, (4, None, 4): UNDECIDED, (3, None, 3): UNDECIDED}
+    assert {chosen: number_card(4, dict(zip(CRITERIA, chosen, strict=True)), []).answer for chosen in cases} == cases
 
 
 def test_the_first_card_says_beside_the_number_what_it_takes(partition):
@@ -81,27 +78,22 @@ def test_the_first_card_says_beside_the_number_what_it_takes(partition):
 
 
 def test_the_second_card_gives_the_range_of_what_criteria_choose():
-    chosen = {"silhouette": 3, "heads": 5, "samples": None}
-    card = number_card(4, chosen, [])
+    card = number_card(4, dict(zip(CRITERIA, (3, 5, None), strict=True)), [])
     assert (card.answer, card.number) == (UNDECIDED, "They choose 3 to 5 types")
     assert [it.text for it in card.marks] == ["3", "5"]
     assert [round(it.dot, 1) for it in card.marks] == [16.7, 50]
-    assert number_card(3, dict.fromkeys(chosen, 3), []).number == "They choose 3 types"
+    assert number_card(3, dict.fromkeys(CRITERIA, 3), []).number == "They choose 3 types"
 
 
 @pytest.mark.parametrize(("k", "answer"), [(8, YES), (9, UNMEASURED), (64, UNMEASURED)])
 def test_a_number_is_asked_for_among_those_that_were_compared(k, answer):
-    assert number_card(k, dict.fromkeys(("silhouette", "heads", "samples"), 8), []).answer == answer
-
-
-def company(folder) -> Company:
-    write_company(folder)
-    read = zip((read_costs, read_fit, read_labels), COMPANY.values(), strict=True)
-    return Company(*(read(folder / file) for read, file in read))
+    assert number_card(k, dict.fromkeys(CRITERIA, 8), []).answer == answer
 
 
 def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(partition, left_out, tmp_path):
-    found = company(tmp_path)
+    write_company(tmp_path)
+    read = zip((read_costs, read_fit, read_labels), COMPANY.values(), strict=True)
+    found = Company(*(read(tmp_path / file) for read, file in read))
     card = matter_card(MODEL, PARTITION, partition, found, left_out, ["company.csv"])
     assert card.answer == YES
     assert card.says == (
@@ -132,16 +124,11 @@ def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(p
 
 
 def test_what_was_not_measured_is_said_with_the_key_that_would(partition):
-    cards = [
-        types_card(partition, None, []),
-        number_card(None, None, []),
-        matter_card(MODEL, PARTITION, partition, None, None, []),
-    ]
-    assert {(card.answer, card.number) for card in cards} == {(UNMEASURED, "")}
-    keys = [
-        "clustering: k",
-        "clustering: k",
-        f"models: {MODEL}: evaluate",
-    ]
-    assert all(key in card.why for key, card in zip(keys, cards, strict=True))
-    assert not any(card.marks for card in cards)
+    cards = {
+        types_card(partition, None, []): "clustering: k",
+        number_card(None, None, []): "clustering: k",
+        matter_card(MODEL, PARTITION, partition, None, None, []): f"models: {MODEL}: evaluate",
+    }
+    for card, key in cards.items():
+        assert (card.answer, card.number, [*card.marks]) == (UNMEASURED, "", [])
+        assert key in card.why
