@@ -66,9 +66,13 @@ def compare_with_clark(
         of_model = {key: ours for key, ours in quantities.items() if key[0] == model}
         for key, ours in of_model.items():
             kind = type(ours)
-            unit, values = f"n_{kind.over}", _value_rows(ours, theirs[kind], published, model in beside)
+            unit, (_, values) = f"n_{kind.over}", _OF_KIND[kind]
             names = dict(zip(TASK_KEYS, key, strict=True)) | {unit: ours[unit].value}
-            subjects.append(comparison.Subject(names, claims[kind], ours, theirs[kind], values))
+            rows = values(ours, theirs[kind] if model in beside else Quantities({}), published)
+            if model not in beside:
+                # A remark is about a published value.
+                rows = [{**row, "remark": ""} for row in rows]
+            subjects.append(comparison.Subject(names, claims[kind], ours, theirs[kind], rows))
         for kind in (kind for kind in _KINDS if kind not in map(type, of_model.values())):
             nothing = kind({}, otherwise=_OF_KIND[kind][0], published=published)
             subjects.append(comparison.Subject({"model": model, "task": ""}, claims[kind], nothing, theirs[kind]))
@@ -106,13 +110,6 @@ def _section(rows: pd.DataFrame) -> Iterator[str]:
     by_layer = rows[rows["id"].str.partition(".")[0].isin(["layer", "third"]) & (rows["kind"] == "figure")]
     yield from comparison.subject_parts(rows.drop(index=by_layer.index))
     yield from _layer_parts(by_layer)
-
-
-def _value_rows(ours: Quantities, theirs: Quantities, published: Clark2019, is_beside: bool) -> Iterator[dict]:
-    _, values = _OF_KIND[type(ours)]
-    for row in values(ours, theirs if is_beside else Quantities({}), published):
-        # A remark is about a published value.
-        yield row if is_beside else row | {"remark": ""}
 
 
 def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> Iterator[dict]:

@@ -17,7 +17,7 @@ from headtypes.analyses.coreference.accuracy import read_coreference
 from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.divergence.results import read_projection, read_projection_fit
 from headtypes.analyses.gradients.results import ATTENDED, Gradients, read_gradients
-from headtypes.analyses.maps import PATTERNS, Examples
+from headtypes.analyses.maps import Examples
 from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
 from headtypes.analyses.surface.measure import Surface
 from headtypes.analyses.types.partitions import Partition, read_partition
@@ -234,7 +234,6 @@ _PATTERNS = {
     "sep": ("most to [SEP]", "the input has\nno [SEP]"),
     "punctuation": ("most to . and ,", "not measured"),
 }
-_MEANS = {"broad": "mean entropy: {:.2f} nats"}
 COREFERENCE = "coreference"
 # Relations in Figure 5 by the paper's names, with a head's behaviour in words for both directions: a word looks at its
 # head in the tree, or the head looks at the word.
@@ -301,13 +300,20 @@ def examples_figure(examples: Examples) -> Figure:
     A line is as dark as the attention. A panel without a head that shows its pattern says why.
     """
     figure = Figure(figsize=(PAGE, 0.65 + _TOKEN_LINE * len(examples.tokens)), layout="constrained")
-    for axes, pattern in zip(figure.subplots(1, len(PATTERNS)), PATTERNS, strict=True):
-        if pattern in examples.patterns:
-            _draw_example(axes, pattern, examples)
-        else:
-            title, why = _PATTERNS[pattern]
+    for axes, (pattern, (title, why)) in zip(figure.subplots(1, len(_PATTERNS)), _PATTERNS.items(), strict=True):
+        if pattern not in examples.patterns:
             axes.set_title(title, fontsize=7.5)
             _say(axes, why)
+            continue
+        number = examples.patterns.index(pattern)
+        _draw_map(axes, examples.tokens, examples.attention[number], _TOKEN_LETTERS, pattern)
+        # Dots stand for the tokens before those shown, as in the paper.
+        if not examples.begins:
+            _write_beside(axes, -1, "⋯")
+        axes.set(xlim=(-0.75, 1.75), ylim=(len(examples.tokens) - 0.5, -1.5))
+        axes.set_title(f"head {head_name(*examples.heads[number])}\n{title}", fontsize=7.5)
+        mean = "mean entropy: {:.2f} nats" if pattern == "broad" else "mean attention: {:.2f}"
+        axes.set_xlabel(mean.format(examples.value[number]), labelpad=1)
     return figure
 
 
@@ -326,32 +332,16 @@ def sentences_figure(maps: Sequence[SentenceMap]) -> Figure:
     figure = Figure(figsize=(PAGE, sum(heights)), layout="constrained")
     panels = figure.subplots(len(rows), _PANELS, squeeze=False, height_ratios=heights)
     for row, of_row in zip(rows, panels, strict=True):
-        for axes, shown in zip(of_row, row, strict=False):
-            _draw_sentence(axes, shown, max(len(sentence.words) for sentence in row))
+        longest = max(len(shown.words) for shown in row)
+        for axes, (best, words, marked, attention) in zip(of_row, row, strict=False):
+            _draw_map(axes, words, attention, _WORD_LETTERS, best.phenomenon, {*marked})
+            axes.set(xlim=(-0.95, 1.95), ylim=(longest - 0.5, -0.8))
+            does = _DOES[best.phenomenon][best.direction == "head_to_dependent"]
+            said = f"head {head_name(best.layer, best.head)}\n{does}\n{best.phenomenon}: {best.accuracy:.1f} %"
+            axes.set_title(said, fontsize=7)
         for axes in of_row[len(row) :]:
             axes.set_axis_off()
     return figure
-
-
-def _draw_example(axes: Axes, pattern: str, examples: Examples) -> None:
-    number = examples.patterns.index(pattern)
-    _draw_map(axes, examples.tokens, examples.attention[number], _TOKEN_LETTERS, pattern)
-    # Dots stand for the tokens before those shown, as in the paper.
-    if not examples.begins:
-        _write_beside(axes, -1, "⋯")
-    axes.set(xlim=(-0.75, 1.75), ylim=(len(examples.tokens) - 0.5, -1.5))
-    title, _ = _PATTERNS[pattern]
-    axes.set_title(f"head {head_name(*examples.heads[number])}\n{title}", fontsize=7.5)
-    axes.set_xlabel(_MEANS.get(pattern, "mean attention: {:.2f}").format(examples.value[number]), labelpad=1)
-
-
-def _draw_sentence(axes: Axes, shown: SentenceMap, lines: int) -> None:
-    best = shown.best
-    _draw_map(axes, shown.words, shown.attention, _WORD_LETTERS, best.phenomenon, {*shown.marked})
-    axes.set(xlim=(-0.95, 1.95), ylim=(lines - 0.5, -0.8))
-    does = _DOES[best.phenomenon][best.direction == "head_to_dependent"]
-    title = f"head {head_name(best.layer, best.head)}\n{does}\n{best.phenomenon}: {best.accuracy:.1f} %"
-    axes.set_title(title, fontsize=7)
 
 
 def _draw_map(

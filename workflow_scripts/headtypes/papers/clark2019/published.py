@@ -45,7 +45,7 @@ class DataSets(Data):
 
 
 class SurfaceValue(Data):
-    """A value of section 3 of the paper, such as the mean attention to [SEP]; statistic: a key of `LABELS`.
+    """A value of section 3 of the paper, such as the mean attention to [SEP], whose `statistic` is "sep".
 
     value: as printed; above, below: a printed limit instead; wording: the paper's words, if it has neither.
     heads: number of heads beyond the limit, if the text counts heads.
@@ -67,7 +67,7 @@ class Digitised(Data):
     """Values that were read off the paper's released figures.
 
     by_layer: {statistic: the mean over the heads of each layer}. uniform_entropy: entropy of uniform attention in nats.
-    heads_over_half: {"previous" or "next": {layer, from 1: attention to this token of a head, if over 0.5}}.
+    heads_over_half: {"previous" or "next": {layer, from 1: a head's attention to this token, if over 0.5}}.
     """
 
     place: str
@@ -158,7 +158,7 @@ class Clark2019(Published):
 
 
 def our_relation(relation: str) -> tuple[str, str]:
-    """Return (annotation, name) that a relation of the paper has in our tables, such as ("stanford", "dobj")."""
+    """Return the (annotation, name) of one of the paper's relations in our tables, such as ("stanford", "dobj")."""
     from headtypes.analyses.relations.accuracy import POSS_OF_MARK, TOTALS
 
     if relation in TOTALS:

@@ -120,18 +120,17 @@ def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, **settings) -> 
             f"{run.what}: the guesses are of sentences that the model cannot read; delete them and run again."
         )
     (maps,) = run.read(encoded.encoded, WordMaps(encoded.word_of_token))
-    ends = [[readable(run.tokenizer, token) for token in tokens[:1]] for tokens in special_tokens(run.tokenizer)]
-    return [
-        _shown(sentence, heads[sentence.best.layer, sentence.best.head], *ends)
-        for sentence, heads in zip(chosen, maps, strict=True)
-    ]
-
-
-def _shown(chosen: Chosen, attention: np.ndarray, before: list[str], behind: list[str]) -> SentenceMap:
-    indices = [*[0] * len(before), *(word + 1 for word in chosen.shown), *[len(attention) - 1] * len(behind)]
-    words = [*before, *(chosen.words[word] for word in chosen.shown), *behind]
-    marked = [word - chosen.shown.start + len(before) for word in chosen.marked]
-    return SentenceMap(chosen.best, words, marked, attention[np.ix_(indices, indices)])
+    before, behind = (
+        [readable(run.tokenizer, token) for token in tokens[:1]] for tokens in special_tokens(run.tokenizer)
+    )
+    shown = []
+    for (best, read, part, marked), heads in zip(chosen, maps, strict=True):
+        attention, first = heads[best.layer, best.head], len(before)
+        indices = [*[0] * first, *(word + 1 for word in part), *[len(attention) - 1] * len(behind)]
+        labels = [*before, *(read[word] for word in part), *behind]
+        places = [word - part.start + first for word in marked]
+        shown.append(SentenceMap(best, labels, places, attention[np.ix_(indices, indices)]))
+    return shown
 
 
 def _passages(document: AnnotatedDocument, start: int, stop: int) -> Iterator[range]:

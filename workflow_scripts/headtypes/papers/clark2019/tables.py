@@ -80,7 +80,7 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
     """Return Clark's Table 1: the best head and the best offset of each relation, with the published values.
 
     best: {(model, treebank): table of best heads of `measure_relations`}.
-    beside: models whose rows also have the published values, if chosen and scored on the same words, as in the paper.
+    beside: models with published values in those rows whose heads are chosen and scored on the same words.
     Columns are model, task, those of `best`, published_{column}, paper (the paper's name of the relation), derived (the
     labels from which the relation is derived), differs (what differs from the paper's annotation) and remark. Rows of a
     model and treebank are the paper's relations, other derived ones, totals, and the treebank's labels by frequency.
@@ -102,12 +102,11 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
     for key, read in best.items():
         table = read.merge(theirs, "left", _NAME)
         as_paper = (table["scored"] == FILE) & (key[0] in beside)
-        values = [f"published_{column}" for column in _PUBLISHED]
         names = zip(table["annotation"], table["relation"], strict=True)
         table = table.assign(
             **_names(key),
             head=_head_names(read["layer"], read["head"]),
-            **{column: table[column].where(as_paper) for column in values},
+            **table.filter(like="published_").where(as_paper),
             **{column: table[column].fillna("") for column in ("paper", "derived", "differs")},
             remark=table["remark"].where(as_paper, ""),
             rank=[ranking.index(name if name in ranking else name[0]) for name in names],
@@ -159,7 +158,7 @@ def relations_page(table: pd.DataFrame, published: Clark2019) -> str:
     ]
     for shown in relation_tables(table):
         is_of_paper, is_published = shown.data["paper"] != "", shown.data["published_head"].notna()
-        parts += [*_heading(shown), "### Relations of the paper"]
+        parts += [_heading(shown), "### Relations of the paper"]
         parts.append(shown.where(is_of_paper).markdown(*_OURS_1, "derived", "differs"))
         if is_published.any():
             parts += ["### Published", Table("", shown.data[is_published], _PUBLISHED_1).markdown()]
@@ -204,7 +203,7 @@ def coreference_table(
     accuracies: {(model, task): table of `measure_coreference`}.
     beside: models whose rows also have the published values.
     Columns are model, task, those of `accuracies` without layer, published and comparable. The paper does not say among
-    which words a head chooses, so the published best head stands next to ours in each of three cases.
+    which words a head chooses, so its best head stands next to ours for each kind of candidates.
     """
     theirs = pd.DataFrame(
         {"system": row.system, "type": type_, "published": getattr(row, type_), "comparable": row.comparable}
@@ -269,7 +268,7 @@ def coreference_page(table: pd.DataFrame, published: Clark2019) -> str:
     ]
     for shown in coreference_tables(table):
         columns = ["name", "among", "chosen", "head", *_TYPES, *_with_values(shown.data, _PUBLISHED_2)]
-        parts += [*_heading(shown), shown.markdown(*columns)]
+        parts += [_heading(shown), shown.markdown(*columns)]
     return document("Clark's Table 2: coreference", [*parts, *_notes(published, "section 4.3")])
 
 
@@ -383,16 +382,14 @@ def probes_page(table: pd.DataFrame, published: Clark2019) -> str:
     ]
     for shown in probe_tables(table):
         parts += [
-            *_heading(shown),
+            _heading(shown),
             shown.markdown("name", "uas", "range", *_with_values(shown.data, ["published", "remark"])),
         ]
     return document("Clark's Table 3: probes", [*parts, *_notes(published, "section 5")])
 
 
-def _heading(shown: Table) -> Iterator[str]:
-    yield f"## {shown.title.partition(': ')[2]}"
-    if shown.about:
-        yield shown.about
+def _heading(shown: Table) -> str:
+    return f"## {shown.title.partition(': ')[2]}\n\n{shown.about}"
 
 
 def _notes(published: Clark2019, place: str) -> list[str]:
@@ -408,9 +405,7 @@ def _names(key: Key) -> dict[str, str]:
 
 
 def _together(tables: Sequence[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    return pd.concat([table for table in tables if len(table)] or [pd.DataFrame(columns=columns)], ignore_index=True)[
-        columns
-    ]
+    return pd.concat([table for table in tables if len(table)], ignore_index=True)[columns]
 
 
 def _head_names(layers: Iterable, heads: Iterable) -> list[str]:

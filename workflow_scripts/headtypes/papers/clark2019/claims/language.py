@@ -144,10 +144,11 @@ class Trees(Accuracies):
     def at_least(
         self, number: int, relations: Sequence[str], statistic: Statistic, side: Side, limit: float
     ) -> Finding:
-        """Return the finding that at least `number` relations have a statistic above or below `limit`, in its unit.
+        """Return the finding that at least `number` relations have a statistic, such as "lead", above or below a limit.
 
         Each relation is judged by itself, at a level that is corrected for the number of relations. Raises
         `NoVerdictError` if the treebank has fewer than `number`, or if those that it lacks could change the verdict.
+        limit: percent, or points for a difference.
         """
         names = [f"relation.{name}.{statistic}" for name in relations]
         known = self.known(names)
@@ -176,9 +177,9 @@ class Documents(Accuracies):
     over: ClassVar[str] = "documents"
 
     def best_head_beyond(self, system: str, candidates: str) -> Quantity:
-        """Return the accuracy of the best head less that of a baseline, such as "rules", in points.
+        """Return the accuracy of the best head at antecedents less that of a baseline, such as "rules", in points.
 
-        candidates: the words among which the head chooses an antecedent, such as "mentions" (`READINGS`).
+        candidates: the words among which the head chooses an antecedent: "words", "words_before" or "mentions".
         """
         name = f"antecedents.best_head.{candidates}.less_{system}"
         return self.asked(name, _lead_label(system, candidates), _lead(system, candidates, ALL), unit="points")
@@ -218,17 +219,17 @@ def treebank_quantities(
     paper: best heads, scored on the sentences on which they are chosen. elsewhere: best heads, scored on others.
     """
     rows = _rows_of(elsewhere, published)
-    finds = _finders(elsewhere, rows)
+    relations = {name: row for name, row in rows.items() if name not in TOTALS}
+    finds = _finders(elsewhere, relations)
     columns = _of_rows(elsewhere, rows, _OF_CHOICE) | _non_nouns(elsewhere, finds)
     same = _of_rows(paper, _rows_of(paper, published), {"accuracy": "accuracy", "baseline": "offset_accuracy"})
     measured = _values(same, Trees.over)
-    known = [row for name, row in rows.items() if name not in TOTALS]
-    if known:
-        found = (elsewhere.leads[known] > _FOUND).all(axis=1).mean(axis=0)
+    if relations:
+        found = (elsewhere.leads[[*relations.values()]] > _FOUND).all(axis=1).mean(axis=0)
         measured["relations.of_one_head"] = Measured(100 * float(found.max()))
     missing = {"non_nouns": _NO_SEP if _sees_none(elsewhere, finds) else _NO_FORWARD, "probe": _NO_PROBES}
     try:
-        measured["sep.beyond_others"] = sep_beyond_others(elsewhere, rows)
+        measured["sep.beyond_others"] = sep_beyond_others(elsewhere, relations)
     except NoVerdictError as error:
         missing["sep.beyond_others"] = str(error)
     if probes is not None:
@@ -299,9 +300,9 @@ def _of_rows(best: BestHeads, rows: Mapping[str, int], statistics: Mapping[str, 
     }
 
 
-def _finders(best: BestHeads, rows: Mapping[str, int]) -> dict[str, int]:
+def _finders(best: BestHeads, relations: Mapping[str, int]) -> dict[str, int]:
     leads = best.of_best(best.leads).min(axis=1)
-    return {name: row for name, row in rows.items() if name not in TOTALS and leads[row] > _FOUND}
+    return {name: row for name, row in relations.items() if leads[row] > _FOUND}
 
 
 def _non_nouns(best: BestHeads, finds: Mapping[str, int]) -> dict[str, Column]:
@@ -319,18 +320,17 @@ def _sees_none(best: BestHeads, finds: Mapping[str, int]) -> bool:
     return bool(finds) and all(np.isnan(best.of_best(best.looks)[row]).any() for row in finds.values())
 
 
-def sep_beyond_others(best: BestHeads, rows: Mapping[str, int]) -> Measured:
+def sep_beyond_others(best: BestHeads, relations: Mapping[str, int]) -> Measured:
     """Return how much more attention heads give to [SEP] from words without their relation, in points beyond chance.
 
-    rows: {name of a relation or total of the paper: its row in `best`}.
+    relations: {name of a relation: its row in `best`}.
     A head finds a relation if its accuracy is more than ten points above the best offset. A head's rise is its share of
     attention to [SEP] from words without the relation, less its share from words with the relation. The value is the
     mean rise of the best heads that find a relation and look at [SEP]. Chance is the mean if these heads change places
     at random with heads of their layers that look at [SEP] and find no relation. Raises `NoVerdictError` if no head
     that finds a relation looks at [SEP].
     """
-    known = [row for name, row in rows.items() if name not in TOTALS]
-    finds = _finders(best, rows)
+    finds = _finders(best, relations)
     if not finds:
         raise NoVerdictError("no head is more than ten points above the best offset at a relation of Table 1")
     if _sees_none(best, finds):
@@ -344,7 +344,7 @@ def sep_beyond_others(best: BestHeads, rows: Mapping[str, int]) -> Measured:
             "heads that find a relation are not shown to look at [SEP]: on the sentences that they were chosen on, it "
             f"gets at most {most:.2f} percent of their attention"
         )
-    changes = (looks > HIGH) & (best.leads[known].max(axis=(0, 1)) <= _FOUND)
+    changes = (looks > HIGH) & (best.leads[[*relations.values()]].max(axis=(0, 1)) <= _FOUND)
     changes[layer[asked], head[asked]] = True
     rng, heads = np.random.default_rng(derive_seed(0, "sep_beyond_others")), np.arange(looks.size)
     drawn = np.tile(heads, (PERMUTATIONS, 1))

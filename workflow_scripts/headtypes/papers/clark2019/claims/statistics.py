@@ -112,7 +112,10 @@ def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndar
 
 
 def whole_statistics(surface: Surface, gradients: Gradients | None, published: Clark2019) -> Statistics:
-    """Return the statistics of a model on all segments of a text; `gradients` is None if they were not measured."""
+    """Return the statistics of a model on all segments of a text; `gradients` is None if they were not measured.
+
+    published: the paper's data, with the limits above which heads look at the next or previous token.
+    """
     heads = {name: surface.mean(*which) for name, which in COLUMN_OF.items() if which[1] in surface.read}
     missing = {"norms.sep": "norms were not read (clustering.of, divided_by)"} if surface.norms is None else {}
     missing |= _missing(heads)
@@ -138,7 +141,7 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
 def published_statistics(published: Clark2019) -> Statistics:
     """Return the paper's statistics: means by layer read off its figures, and counts of heads in its text.
 
-    A statistic of heads is known if the figures show all heads that the text counts; other heads are 0.
+    A statistic of heads is known if the figures show all heads that the text counts; it is 0 for all other heads.
     """
     layers = {name: np.array(values) for name, values in published.digitised.by_layer.items()}
     counted, heads = [value for value in published.surface if value.heads is not None], {}

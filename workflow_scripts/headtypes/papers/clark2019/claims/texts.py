@@ -90,7 +90,7 @@ class Heads(Quantities):
     def counted_early(self, name: str, label: str, by_layer: np.ndarray) -> Quantity:
         """Return the mean number of heads in a layer of the first third less that of the last third, beyond chance.
 
-        name, label: of the quantity, and what is counted, in words. by_layer: [layer] number of heads.
+        name: of the quantity. label: what is counted, in words. by_layer: [layer] number of heads.
         Chance is the mean under random permutations of the layers, and 0 for the paper's own numbers.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
@@ -105,7 +105,7 @@ class Heads(Quantities):
         return self.quantity(f"layers.{name}.first.less_last", found.label, found.measured)
 
     def largest(self, statistic: str, number: int) -> Quantity:
-        """Return the largest value that a statistic reaches in at least `number` of 144 heads, or that share of all."""
+        """Return the largest value that a statistic reaches in at least the share `number` / 144 of the heads."""
         rank = math.ceil(self.whole.of_heads(statistic).size * number / BERT_BASE)
         label = f"in as many heads as {number} of {BERT_BASE}, at least"
         return self._of_rank(f"largest_{number}", statistic, label, rank)
@@ -129,7 +129,7 @@ class Heads(Quantities):
         return self.asked(f"heads.{statistic}.{name}", label, of_all_heads, rank=rank)
 
     def mean(self, statistic: str, third: Third, *, less: tuple[str, Third] | None = None) -> Quantity:
-        """Return the mean of a statistic over a third of the layers, less the mean of `less`, (statistic, third)."""
+        """Return the mean of a statistic over a third of the layers, less that of (statistic, third) in `less`."""
         depth, means = self.whole.of_layers(statistic).shape[-1], [(statistic, third)]
         name, label = f"layers.{statistic}.{third}", f"mean {LABELS[statistic]} in the {third} third of layers"
         if less is not None:
@@ -152,8 +152,8 @@ class Heads(Quantities):
 def collect_texts(found: Found, published: Clark2019) -> dict[Key, Heads]:
     """Return the quantities of every model on every task of text, {(model, task): quantities}.
 
-    found: {kind of result: {(model, task): path}} with the kinds `surfaces`, `divergences`, `fits` (`layer_test`) and,
-        of models whose gradients were measured, `gradients`.
+    found: {kind of result: {(model, task): path}} with the kinds `surfaces`, `divergences`, `fits` (of the projection)
+        and, of models whose gradients were measured, `gradients`.
     """
     return {
         key: collect_quantities(
