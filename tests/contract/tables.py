@@ -17,7 +17,16 @@ import yaml
 from headtypes.core.errors import InputError
 from tests.support import configs
 from tests.support.configs import all_specs, full_config, leaves
-from tests.support.planning import Job, name_of
+from tests.support.planning import Job
+
+# Rules whose jobs are told apart by their last wildcard: a condition, or a paper.
+NAMED_BY_LAST = {"evaluate_condition", "evaluate_controls", "compare_with_paper"}
+
+
+def name_of(key: tuple[str, ...]) -> str:
+    """The rule of a job; of an evaluation and its controls, with the condition; of a comparison, with the paper."""
+    return f"{key[0]} {key[-1]}" if key[0] in NAMED_BY_LAST else key[0]
+
 
 LEAVES = Path(__file__).with_name("leaves.yaml")
 Row = dict[str, Any]

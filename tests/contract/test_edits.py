@@ -17,10 +17,16 @@ from headtypes.core.errors import InputError
 from headtypes.planning.config import read_config
 from headtypes.planning.plan import Plan
 from tests.contract.tables import changed, expected, leaf_rows, scheduled, with_leaf
-from tests.support.configs import all_specs, reverse
+from tests.support.configs import all_specs
 from tests.support.places import ROOT
 from tests.support.planning import planned_jobs, take_as_made
 from tests.support.workplace import PARTS, Workplace, copy_workflow
+
+
+def reverse(part):
+    """The same mappings with their keys in the other order."""
+    return {key: reverse(part[key]) for key in reversed(part)} if isinstance(part, dict) else part
+
 
 LEAVES = leaf_rows()
 GROUPS = 4

@@ -193,11 +193,6 @@ def edited(config: dict, path: str, value: Any) -> dict:
     return config
 
 
-def reverse(part: Any) -> Any:
-    """The same mappings with their keys in the other order."""
-    return {key: reverse(part[key]) for key in reversed(part)} if isinstance(part, dict) else part
-
-
 def leaves(part: Any, path: str = "") -> dict[str, Any]:
     """The path and value of everything in a configuration that is not a mapping."""
     if not isinstance(part, dict):

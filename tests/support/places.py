@@ -4,5 +4,4 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "workflow_scripts"
-GUAN = ROOT / "reference" / "guan2020.yaml"
 SHARED_DATA = ROOT.parent / "shared" / "data"

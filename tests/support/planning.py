@@ -15,9 +15,6 @@ from typing import Any
 
 from tests.support.commands import OFFLINE
 
-# Rules whose jobs are told apart by their last wildcard: a condition, or a paper.
-NAMED_BY_LAST = {"evaluate_condition", "evaluate_controls", "compare_with_paper"}
-
 
 class PlanningError(Exception):
     """The workflow could not be planned; the text is what Snakemake printed."""
@@ -40,11 +37,6 @@ class Job:
     def key(self) -> tuple[str, ...]:
         """The rule and its wildcards, which no other job has."""
         return (self.rule, *self.wildcards)
-
-
-def name_of(key: tuple[str, ...]) -> str:
-    """The rule of a job; of an evaluation and its controls, with the condition; of a comparison, with the paper."""
-    return f"{key[0]} {key[-1]}" if key[0] in NAMED_BY_LAST else key[0]
 
 
 def snakemake(arguments: Sequence[str | Path], folder: Path, *, check: bool = True, **environment: str) -> str:

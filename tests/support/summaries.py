@@ -110,8 +110,9 @@ def made_results(folder: Path, shape: tuple[int, int] = (6, 12)) -> dict[str, di
     heads = heads.assign(cluster=0, silhouette=0.5, near=0.2, special=0.3, far=0.5, doubtful=types == "dense_vertical")
     heads.to_csv(folder / "partition.csv", index=False)
     write_arrays(folder / "maps.h5", maps_of(*shape, [f"t{number}" for number in range(24)], 0), PROVENANCE)
-    best = relations_of(pd.read_csv(RESULTS / "clark/table1.csv"))
-    best.to_csv(folder / "relations_best.csv", index=False)
+    best = pd.read_csv(RESULTS / "clark/table1.csv")
+    best["layer"], best["head"] = best["head"].str.split("-", expand=True).astype(float).to_numpy().T - 1
+    best.assign(left_out="").to_csv(folder / "relations_best.csv", index=False)
     rng = np.random.default_rng(0)
     distance = rng.dirichlet(np.full(69, 0.3), (2, *shape)).astype(np.float32)
     read = Features(distance, np.array([90, 90]), np.zeros(2, bool), ["a", "b"])
@@ -154,12 +155,6 @@ def made_results(folder: Path, shape: tuple[int, int] = (6, 12)) -> dict[str, di
         Image.new("RGB", (1400, 160), "white").save(folder / f"{figure.name}.png")
         files[figure.name] = {tuple(wildcards[name] for name in figure.of): f"{figure.name}.png"}
     return {name: {key: str(folder / path) for key, path in paths.items()} for name, paths in files.items()}
-
-
-def relations_of(table_1: pd.DataFrame) -> pd.DataFrame:
-    """The best heads that Clark's Table 1 is made of."""
-    layer, head = table_1["head"].str.split("-", expand=True).astype(float).to_numpy().T - 1
-    return table_1.assign(layer=layer, head=head, left_out="")
 
 
 def made_summary(folder: Path, files: dict[str, dict]) -> dict:

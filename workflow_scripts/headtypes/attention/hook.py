@@ -85,9 +85,6 @@ class Layer:
             sink=None if self.sink is None else self.sink[heads],
         )
 
-    def to(self, device: torch.device) -> "Layer":
-        return replace(self, **{name: each.to(device) for name, each in vars(self).items() if isinstance(each, Tensor)})
-
     def uniform(self) -> "Layer":
         """Return the layer with each query's attention spread evenly over the keys that the query may look at."""
         return replace(self, query=torch.zeros_like(self.query), cap=None, bias=None, sink=None)
@@ -222,8 +219,8 @@ def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
         number, layers = layers, layers + 1
         check_number_of_heads(model, layer.query.shape[1])
         # Heads of a model on several devices are read on the device of its inputs.
-        own = layer.query.device
-        return hook(number, layer) if own == device else hook(number, layer.to(device)).to(own)
+        moved = {name: each.to(device) for name, each in vars(layer).items() if isinstance(each, Tensor)}
+        return hook(number, replace(layer, **moved)).to(layer.query.device)
 
     output = model(**inputs, forward=forward)
     check_layers(model, layers)

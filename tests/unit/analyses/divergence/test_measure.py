@@ -5,16 +5,28 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from scipy.special import rel_entr
 
 from headtypes.analyses.divergence.measure import SMOOTHING, compare_heads, divergences, measure_divergence
 from headtypes.attention.hook import EntropySums, Layer
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.data.encoding import encode_samples
-from tests.support.dense import GATED, defined_divergence, defined_norms
+from tests.support.dense import GATED, defined_norms, with_no_token
 from tests.support.models import FAMILIES as ALL
 from tests.support.models import in_float64, plain_attentions, tiny_bert, tiny_family
 from tests.support.reading import attention_of, layer_of
 from tests.support.records import recorded, shortened_samples
+
+
+def defined_divergence(one: np.ndarray, other: np.ndarray, smoothing: float) -> float:
+    """Jensen-Shannon divergence of two heads [query, key], summed over the rows of a segment, in nats."""
+    # A head of a local layer may look at fewer tokens than one of another layer.
+    p, q = (
+        with_no_token((1 - smoothing) * head + smoothing * (head > 0) / (head > 0).sum(1, keepdims=True))
+        for head in (one, other)
+    )
+    return 0.5 * sum(rel_entr(head, (p + q) / 2).sum() for head in (p, q))
+
 
 SAMPLES = shortened_samples(2)
 # With shared keys and without, causal and not, with local layers of both, with a bias, and with a share for no token.

@@ -3,16 +3,59 @@
 import numpy as np
 import pytest
 import torch
+from scipy.stats import entropy
 
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.analyses.surface.measure import COLUMNS, Surface, SurfacePatterns
 from headtypes.attention.one_pass import read_attention
 from headtypes.data.encoding import encode_samples
-from tests.support.dense import GATED, defined_norms, defined_surface, named
+from tests.support.dense import GATED, defined_norms, named, with_no_token
 from tests.support.models import FAMILIES as ALL
 from tests.support.models import in_float64, plain_attentions, tiny_family
 from tests.support.reading import WAYS, attention_of, cut_into_blocks, layer_of, read_with, reader_of
 from tests.support.records import SAMPLES
+
+
+def defined_surface(attention: np.ndarray, tokens: list[str]) -> dict[str, float]:
+    """The surface patterns of one head [query, key] on one segment, and the entropy of uniform attention.
+
+    What is impossible is NaN: a token that the segment lacks, or a pair of which one token does not see the other.
+    """
+    length = len(tokens)
+    sees = attention > 0
+    of_cls, of_sep, of_punctuation = (
+        [t for t in range(length) if tokens[t] in kinds] for kinds in ({"[CLS]"}, {"[SEP]"}, {",", "."})
+    )
+    others = [s for s in range(length) if s not in of_sep]
+
+    def offset(by):
+        possible = length <= abs(by) or np.diagonal(sees, by).any()
+        return np.diagonal(attention, by).sum() / length if possible else np.nan
+
+    def mean_to(rows, keys):
+        return attention[np.ix_(rows, keys)].sum(1).mean()
+
+    rows = range(length)
+    found = {
+        "self": offset(0),
+        "previous": offset(-1),
+        "next": offset(1),
+        "cls": mean_to(rows, of_cls) if of_cls else np.nan,
+        "sep": mean_to(rows, of_sep) if of_sep else np.nan,
+        "punctuation": mean_to(rows, of_punctuation),
+        "sep_to_sep": mean_to(of_sep, of_sep) if of_sep else np.nan,
+        "other_to_sep": mean_to(others, of_sep) if of_sep else np.nan,
+        "entropy": np.mean(entropy(with_no_token(attention), axis=1)),
+        "entropy_cls": np.nan,
+        "peak": attention.max(1).mean(),
+        "first": mean_to(rows, [0]),
+        "uniform": np.log(sees.sum(1)).mean(),
+    }
+    if of_cls and sees[of_cls[0]].sum() > 1:
+        found["entropy_cls"] = entropy(attention[of_cls[0]])
+    found["special"] = found["cls"] + found["sep"] + found["punctuation"]
+    return found
+
 
 NAMES = (*COLUMNS, "uniform")
 # With shared keys and without, causal and not, with local layers of both, with a bias, and with a share for no token.

@@ -16,9 +16,9 @@ from headtypes.papers.guan2020.comparison import CLAIMS as PAPERS
 from headtypes.papers.guan2020.published import METRICS, Guan2020
 from headtypes.papers.guan2020.quantities import Model, ScoredAnswers, name_operations, published_quantities
 from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, THIRDS, Measured
-from tests.support.places import GUAN
+from tests.support.places import ROOT
 
-REFERENCE = Guan2020.read(GUAN)
+REFERENCE = Guan2020.read(ROOT / "reference" / "guan2020.yaml")
 CLAIMS = {claim.id: claim for claim in PAPERS}
 # Claims about which the paper gives no numbers.
 IN_WORDS = {
