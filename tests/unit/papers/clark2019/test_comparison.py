@@ -61,6 +61,8 @@ def test_published_values_stand_beside_the_papers_own_model_layer_by_layer(table
 def test_models_of_another_depth_are_compared_by_thirds(table, quantities):
     rows = rows_of(table, SHALLOW)
     assert not [name for name in rows.index if name.startswith("layer.")]
+    # A claim measures it.
+    assert "broad.peak" in rows.index
     assert rows.loc["third.sep.middle", "ours"] == pytest.approx(np.mean([0.49, 0.54]), abs=1e-6)
     beside = compare_with_clark({SHALLOW: quantities[SHALLOW]}, {"minilm"}, PUBLISHED).set_index("id")
     assert beside.loc["third.sep.middle", "published"] == pytest.approx(2.15 / 4)

@@ -70,8 +70,8 @@ def compare_with_clark(
             names = dict(zip(TASK_KEYS, key, strict=True)) | {unit: ours[unit].value}
             rows = values(ours, theirs[kind] if model in beside else Quantities({}), published)
             if model not in beside:
-                # A remark is about a published value.
-                rows = [{**row, "remark": ""} for row in rows]
+                # A remark is about a published value. Rows are read after the claims, whose quantities they have, too.
+                rows = ({**row, "remark": ""} for row in rows)
             subjects.append(comparison.Subject(names, claims[kind], ours, theirs[kind], rows))
         for kind in (kind for kind in _KINDS if kind not in map(type, of_model.values())):
             nothing = kind({}, otherwise=_OF_KIND[kind][0], published=published)
