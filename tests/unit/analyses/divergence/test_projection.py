@@ -10,19 +10,15 @@ from headtypes.analyses.divergence.results import Divergence
 LAYERS, HEADS, ROWS = 4, 6, 50
 
 
-def in_two_dimensions(spread: float = 0.3) -> np.ndarray:
+def in_two_dimensions() -> np.ndarray:
     """Places of heads, those of a layer around one place."""
     rng = np.random.default_rng(0)
-    return np.repeat(rng.normal(size=(LAYERS, 2)), HEADS, axis=0) + spread * rng.normal(size=(LAYERS * HEADS, 2))
-
-
-def divergence(distances: np.ndarray) -> Divergence:
-    return Divergence(ROWS * distances, ROWS, LAYERS, ["a"])
+    return np.repeat(rng.normal(size=(LAYERS, 2)), HEADS, axis=0) + 0.3 * rng.normal(size=(LAYERS * HEADS, 2))
 
 
 def test_distances_in_two_dimensions_are_shown_as_they_are():
     distances = squareform(pdist(in_two_dimensions()))
-    places, summary = project_heads(divergence(distances), seed=3)
+    places, summary = project_heads(Divergence(ROWS * distances, ROWS, LAYERS, ["a"]), seed=3)
     assert places[["layer", "head"]].to_numpy().tolist() == [list(head) for head in np.ndindex(LAYERS, HEADS)]
     np.testing.assert_allclose(squareform(pdist(places[["x", "y"]])), distances, atol=1e-3)
     assert summary["stress"] < 1e-3

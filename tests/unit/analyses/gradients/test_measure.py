@@ -121,11 +121,11 @@ def assert_close(found: np.ndarray, expected: np.ndarray, tolerance: float = 1e-
     assert np.nanmax(np.abs(found - expected) / scale) < tolerance
 
 
-def loss_of(tokenizer):
-    encoded = encode_samples(TEXTS, tokenizer, "sentence_pair", 64)
+def loss_of(tokenizer, texts=TEXTS, max_length: int = 64):
+    encoded = encode_samples(texts, tokenizer, "sentence_pair", max_length)
     if tokenizer.mask_token is None:
         return NextToken(encoded)
-    return MaskedWords(encoded, [text.id for text in TEXTS], tokenizer, 3)
+    return MaskedWords(encoded, [text.id for text in texts], tokenizer, 3)
 
 
 @pytest.mark.parametrize("batch_tokens", BATCHES)
@@ -231,9 +231,8 @@ def test_no_map_is_kept_for_the_backward_pass(name):
     for words in (40, 80):
         model, tokenizer = tiny_language_model(name, max_position_embeddings=130, num_hidden_layers=3)
         texts = [Sample(str(number), "the cat " * (words // 2), "it ran.") for number in range(2)]
-        encoded = encode_samples(texts, tokenizer, "sentence_pair", 128)
-        (length,) = set(encoded.lengths)
-        loss = NextToken(encoded) if tokenizer.mask_token is None else MaskedWords(encoded, ["0", "1"], tokenizer, 3)
+        loss = loss_of(tokenizer, texts, 128)
+        (length,) = set(map(len, loss.input_ids))
         with numbers_kept() as numbers:
             gradients_by_kind(model, loss, 4096, "test")
         maps = [shape for shape in numbers.values() if math.prod(shape) >= 3 * length**2 and shape[-1] == length]
