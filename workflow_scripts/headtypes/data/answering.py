@@ -28,10 +28,7 @@ def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
 
 
 class SomeTokens:
-    """The tokens of a batch for which alone a model computes logits, by its last linear layer over the vocabulary.
-
-    Attribute `owners`: index of the input in the batch that each chosen token belongs to, [token] int.
-    """
+    """The tokens of a batch for which alone a model computes logits, by its last linear layer over the vocabulary."""
 
     @contextmanager
     def attached(self, model: PreTrainedModel) -> Iterator[None]:
@@ -44,17 +41,20 @@ class SomeTokens:
             if hook:
                 hook.remove()
 
-    def draw(self, indices: list[np.ndarray]) -> None:
-        """Choose tokens of the next batch; indices: for each input, the positions of its chosen tokens, [token]."""
-        self.owners = torch.as_tensor(np.repeat(np.arange(len(indices)), list(map(len, indices))))
-        self._drawn = self.owners, torch.as_tensor(np.concatenate(indices))
+    def draw(self, indices: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> None:
+        """Choose tokens of the next batch: of each input, their positions and the ids that are right there, [token]."""
+        self._inputs, owners = len(indices), np.repeat(np.arange(len(indices)), list(map(len, indices)))
+        self._drawn = torch.as_tensor(owners), torch.as_tensor(np.concatenate(indices))
+        self._right = torch.as_tensor(np.concatenate(right).astype(np.int64))
 
-    def logits(self, output: Any) -> Tensor:
-        """Return the logits of the chosen tokens, [token, vocabulary], from a model's output.
+    def token_loss_sums(self, output: Any) -> Tensor:
+        """Return the summed cross entropy of the chosen tokens of each input, [input] float64, in nats.
 
-        The output may hold the logits of all tokens, or of the chosen tokens alone.
+        output: the model's output for the batch, with the logits of all tokens, or of the chosen tokens alone.
         """
-        return output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
+        logits = output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
+        losses = _cross_entropy(logits, self._right.to(logits.device)).double()
+        return losses.new_zeros(self._inputs).index_add(0, self._drawn[0].to(logits.device), losses)
 
 
 class Answers(SomeTokens):
@@ -88,18 +88,8 @@ class Answers(SomeTokens):
     def start(self, windows: np.ndarray) -> None:
         self._batch = windows
         if self._tokens is not None:
-            self.draw([np.flatnonzero(self._wanted[window] >= 0) for window in windows])
-
-    def token_loss_sums(self, output: Any) -> Tensor:
-        """Return the summed cross entropy of the tokens to predict in each window of the batch, [window], in nats.
-
-        output: the language model's output for the batch.
-        """
-        logits = self.logits(output)
-        targets = np.concatenate([self._wanted[window] for window in self._batch])
-        wanted = torch.as_tensor(targets[targets >= 0].astype(np.int64)).to(logits.device)
-        losses = _cross_entropy(logits, wanted).double()
-        return losses.new_zeros(len(self._batch)).index_add(0, self.owners.to(logits.device), losses)
+            of_batch = [self._wanted[window] for window in windows]
+            self.draw([np.flatnonzero(ids >= 0) for ids in of_batch], [ids[ids >= 0] for ids in of_batch])
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
         """Return the mean cross entropy of the right classes in each window of the batch, [window], in nats.
@@ -151,17 +141,6 @@ class Answers(SomeTokens):
             of_row = gold.mean() if self._tokens is None else gold.sum(min_count=1)
             scores[GOLD_LOSS] = of_row.set_axis(windows.question_ids)[scores["id"]].to_numpy()
         return answers, scores
-
-
-def token_losses(logits: Tensor, targets: Tensor, owners: Tensor, inputs: int) -> Tensor:
-    """Return the mean cross entropy of the predicted tokens of each input, [input], in nats.
-
-    logits: [prediction, vocabulary]. targets: id of the right token, [prediction]. owners: index of each prediction's
-        input, [prediction]. inputs: number of inputs.
-    """
-    losses = _cross_entropy(logits, targets)
-    totals = losses.new_zeros(inputs).index_add(0, owners, losses)
-    return totals / torch.bincount(owners, minlength=inputs)
 
 
 def _cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:

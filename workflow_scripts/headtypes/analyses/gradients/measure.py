@@ -22,7 +22,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import derive_seed
 from headtypes.core.progress import warn
 from headtypes.core.table_files import write_csv
-from headtypes.data.answering import Answers, SomeTokens, token_losses
+from headtypes.data.answering import Answers, SomeTokens
 from headtypes.data.encoding import SPECIAL_KINDS, Encoded, mask_words, sample_questions, token_kinds
 from headtypes.data.tasks import KINDS, Sample, read_records, read_rows
 from headtypes.data.windows import Windows, draw_part, read_windows
@@ -58,14 +58,14 @@ class Loss(SomeTokens):
         return min(batch_tokens, int(_LOGITS / vocabulary / max(share, 1e-3)))
 
     def start(self, inputs: np.ndarray) -> None:
-        indices, targets = zip(*(self._predicted[text] for text in inputs), strict=True)
-        self.draw(list(indices))
-        self._texts, self._targets = len(inputs), torch.as_tensor(np.concatenate(targets))
+        indices, right = zip(*(self._predicted[text] for text in inputs), strict=True)
+        self.draw(indices, right)
+        self._predictions = torch.tensor(list(map(len, indices)))
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
         """Return the loss on each text of the batch that was started, [text]; output: the model's output for it."""
-        logits = self.logits(output)
-        return token_losses(logits, self._targets.to(logits.device), self.owners.to(logits.device), self._texts)
+        sums = self.token_loss_sums(output)
+        return sums / self._predictions.to(sums)
 
 
 class MaskedWords(Loss):
