@@ -10,9 +10,9 @@ from headtypes.analyses.gradients.results import ATTENDED, Gradients
 from headtypes.analyses.probes.scores import RightWords
 from headtypes.analyses.relations.accuracy import ALL, GROUPS, QUANTITIES, TOTALS, BestHeads
 from headtypes.analyses.surface.measure import COLUMNS, Surface
+from headtypes.papers.claims import Quantities
 from headtypes.papers.clark2019.claims.language import coreference_quantities, treebank_quantities
 from headtypes.papers.clark2019.published import MENTIONS, Clark2019, our_relation
-from headtypes.papers.quantities import Quantities
 from tests.support.places import ROOT
 
 CLARK = ROOT / "reference" / "clark2019.yaml"

@@ -21,7 +21,7 @@ from headtypes.comparisons.models import (
 )
 from headtypes.comparisons.models import types_table as table_of_types
 from headtypes.core.errors import InputError
-from headtypes.papers.quantities import FAILS, HOLDS, Measured, Quantity
+from headtypes.papers.claims import FAILS, HOLDS, Measured, Quantity
 from tests.support import planted
 
 

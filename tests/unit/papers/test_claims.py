@@ -6,17 +6,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from headtypes.papers.claims import Claim, Claims, correct, judge
-from headtypes.papers.quantities import (
+from headtypes.papers.claims import (
     FAILS,
     HOLDS,
     NO_VERDICT,
     OPEN,
+    Claim,
+    Claims,
     Finding,
     Measured,
     Quantities,
     Quantity,
+    correct,
     in_each_reading,
+    judge,
 )
 
 SAID = {"place": "section 1", "text": "So it is.", "wording": "so it is", "limit": "ours"}

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from headtypes.papers.claims import Claims, Verdict, judge
+from headtypes.papers.claims import Claims, Measured, NoVerdictError, Quantities, Quantity, Verdict, judge
 from headtypes.papers.comparison import COLUMNS, Subject, comparison_table, judged_together, mean_over_models, value_row
 from headtypes.papers.paper import Published
-from headtypes.papers.quantities import Measured, NoVerdictError, Quantities, Quantity
 from tests.support.measured import with_error
 
 NAME = "bert-{seed}"

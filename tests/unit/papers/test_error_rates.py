@@ -16,22 +16,25 @@ import pytest
 from headtypes.analyses.ablation.intervals import Scored
 from headtypes.analyses.divergence.projection import layer_test
 from headtypes.core.statistics import Evidence, ratio_intervals
-from headtypes.papers.claims import Claim, Verdict, correct, judge
-from headtypes.papers.clark2019.claims.language import Column, Trees, sep_beyond_others
-from headtypes.papers.clark2019.claims.texts import _permuted, alike_beyond_layers
-from headtypes.papers.comparison import judged_together
-from headtypes.papers.guan2020.quantities import beyond_others, by_thirds
-from headtypes.papers.quantities import (
+from headtypes.papers.claims import (
     FAILS,
     HOLDS,
+    Claim,
     Finding,
     Measured,
     NoVerdictError,
     Quantities,
     Quantity,
+    Verdict,
     beside_permuted_layers,
+    correct,
     in_each_reading,
+    judge,
 )
+from headtypes.papers.clark2019.claims.language import Column, Trees, sep_beyond_others
+from headtypes.papers.clark2019.claims.texts import _permuted, alike_beyond_layers
+from headtypes.papers.comparison import judged_together
+from headtypes.papers.guan2020.quantities import beyond_others, by_thirds
 from tests.support.clark_results import best_heads
 from tests.support.measured import with_error
 

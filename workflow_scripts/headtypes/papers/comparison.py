@@ -13,19 +13,23 @@ from scipy.special import stdtrit
 from headtypes.core.statistics import ALPHA
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import document, markdown_table
-from headtypes.papers.claims import BASES, Claim, Verdict, correct, judge
-from headtypes.papers.paper import Key, Published
-from headtypes.papers.quantities import (
+from headtypes.papers.claims import (
+    BASES,
     FAILS,
     FEW,
     HOLDS,
     NO_VERDICT,
     OPEN,
     VERDICTS,
+    Claim,
     Measured,
     Quantities,
+    Verdict,
+    correct,
     join,
+    judge,
 )
+from headtypes.papers.paper import Key, Published
 
 # Columns of every paper's comparison. Names of its subjects stand before them, and columns of its own after them.
 COLUMNS = [

@@ -34,6 +34,10 @@ Key = tuple[str, str]
 PARTITION_KEYS, TASK_KEYS = ["model", "partition"], ["model", "task"]
 
 
+class NoVerdictError(Exception):
+    """Raised if quantities do not decide a claim; the message is the reason."""
+
+
 class Data(BaseModel):
     """A part of a paper's data, read from YAML. An object is immutable, and an undeclared field is an error."""
 

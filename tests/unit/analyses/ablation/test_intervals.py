@@ -8,7 +8,7 @@ from scipy.stats import beta
 from headtypes.analyses.ablation.intervals import Scored, condition_intervals, differences
 from headtypes.core.errors import InputError
 from headtypes.core.statistics import Evidence, Measured
-from headtypes.papers.quantities import FAILS, HOLDS, OPEN, Finding
+from headtypes.papers.claims import FAILS, HOLDS, OPEN, Finding
 
 CONDITIONS = ["baseline", "worse", "the same", "much worse"]
 ARTICLES = [f"article {number}" for number in np.random.default_rng(5).integers(0, 24, 240)]

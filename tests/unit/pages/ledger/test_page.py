@@ -21,8 +21,8 @@ from headtypes.pages.ledger.page import (
     share_interval,
     together_table,
 )
+from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN
 from headtypes.papers.comparison import NAMED, TOGETHER
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN
 from tests.support.browser import BROKEN_WORDS, check_readable
 from tests.support.ledgers import made_ledger
 from tests.support.summaries import PROVENANCE, RESULTS

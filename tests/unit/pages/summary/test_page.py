@@ -13,8 +13,8 @@ from headtypes.pages.stage import FIGURES
 from headtypes.pages.summary.findings import YES, Card, Mark, cautions, costs_sentences, judged_subjects
 from headtypes.pages.summary.overview import Best, left_out_alone, where
 from headtypes.pages.summary.page import caption_of, duration, facts, processor_time
+from headtypes.papers.claims import Finding, Measured
 from headtypes.papers.guan2020.tables import ablation_shown
-from headtypes.papers.quantities import Finding, Measured
 from tests.support.places import ROOT
 from tests.support.summaries import (
     COMPANY,

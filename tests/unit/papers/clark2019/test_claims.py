@@ -14,7 +14,7 @@ from headtypes.analyses.coreference.accuracy import MentionSums
 from headtypes.analyses.gradients.results import Gradients
 from headtypes.analyses.surface.measure import COLUMNS, Surface
 from headtypes.core import statistics
-from headtypes.papers.claims import Claim, judge
+from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, Claim, Quantities, judge
 from headtypes.papers.clark2019.claims.language import (
     coreference_quantities,
     of_coreference,
@@ -30,7 +30,6 @@ from headtypes.papers.clark2019.claims.texts import (
     of_surface,
     published_quantities,
 )
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, Quantities
 from tests.support.clark_results import PUBLISHED, Documents, Treebank, gradients_of, head_values, layers_of, surface_of
 
 TEXTS = {claim.id: claim for claim in (*of_surface, *of_layers)}

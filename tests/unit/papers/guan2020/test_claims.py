@@ -11,11 +11,10 @@ import pytest
 
 from headtypes.analyses.types.names import MIXTURES, TYPES
 from headtypes.papers import claims
-from headtypes.papers.claims import Claim, Verdict
+from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, THIRDS, Claim, Measured, Verdict
 from headtypes.papers.guan2020.comparison import CLAIMS as PAPERS
 from headtypes.papers.guan2020.published import METRICS, Guan2020
 from headtypes.papers.guan2020.quantities import Model, ScoredAnswers, name_operations, published_quantities
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, THIRDS, Measured
 from tests.support.places import ROOT
 
 REFERENCE = Guan2020.read(ROOT / "reference" / "guan2020.yaml")

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from headtypes.analyses.types.names import TYPES
+from headtypes.papers.claims import Measured
 from headtypes.papers.guan2020.comparison import CLAIMS, COLUMNS, compare_with_guan, comparison_page
 from headtypes.papers.guan2020.quantities import collect_quantities
-from headtypes.papers.quantities import Measured
 from tests.support.planted import typed
 from tests.unit.papers.guan2020.test_claims import REFERENCE, SATISFIED, Evidence, answers_with, around, model_of
 

@@ -6,10 +6,9 @@ import pytest
 
 from headtypes.analyses.distances.features import COLUMNS, FINE_BINS, SELF_AND_SPECIAL, Features
 from headtypes.core.hdf5_files import write_arrays
-from headtypes.papers.claims import BASES
+from headtypes.papers.claims import BASES, FAILS, HOLDS, NO_VERDICT, OPEN
 from headtypes.papers.kobayashi2020.claims import collect_shares
 from headtypes.papers.paper import Compared
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN
 from headtypes.papers.registry import PAPERS
 from tests.support.places import ROOT
 

@@ -16,9 +16,8 @@ from headtypes.core.statistics import ALPHA
 from headtypes.core.table_files import read_csv, write_csv
 from headtypes.core.tables import anchor
 from headtypes.pages.rendering import SIGNS, counted, embedded, relative, render
-from headtypes.papers.claims import BASES
+from headtypes.papers.claims import BASES, FAILS, HOLDS, NO_VERDICT, OPEN, VERDICTS, Measured
 from headtypes.papers.comparison import NAMED, OWN_READING, TOGETHER, subject_title
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, VERDICTS, Measured
 from headtypes.papers.registry import PAPERS
 
 CLAIM = ["paper", "id"]

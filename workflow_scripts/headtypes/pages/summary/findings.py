@@ -17,9 +17,8 @@ from headtypes.core.table_files import head_name
 from headtypes.core.tables import Column, Shown, Table, TextColumn, anchor, p_value
 from headtypes.pages.rendering import SIGNS, counted
 from headtypes.pages.summary.overview import Best, TypeCosts, left_out_alone
-from headtypes.papers.claims import BASES, join
+from headtypes.papers.claims import BASES, FAILS, FEW, HOLDS, NO_VERDICT, OPEN, VERDICTS, Measured, join
 from headtypes.papers.comparison import subject_title
-from headtypes.papers.quantities import FAILS, FEW, HOLDS, NO_VERDICT, OPEN, VERDICTS, Measured
 
 ANSWERS = YES, NO, UNDECIDED, UNMEASURED = "yes", "no", "undecided", "not measured"
 _CRITERIA = {"silhouette": "silhouette", "heads": "stability, heads", "samples": "stability, inputs"}

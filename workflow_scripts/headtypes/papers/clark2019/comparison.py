@@ -9,6 +9,7 @@ from headtypes.analyses.coreference.mentions import CANDIDATES
 from headtypes.analyses.relations.accuracy import ALL
 from headtypes.core.tables import markdown_table
 from headtypes.papers import comparison
+from headtypes.papers.claims import THIRDS, Quantities, join
 from headtypes.papers.clark2019.claims.language import (
     Documents,
     Trees,
@@ -22,7 +23,6 @@ from headtypes.papers.clark2019.claims.statistics import LABELS
 from headtypes.papers.clark2019.claims.texts import Heads, collect_texts, of_layers, of_surface, published_quantities
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, SurfaceValue
 from headtypes.papers.paper import TASK_KEYS, Compared, Found, Key
-from headtypes.papers.quantities import THIRDS, Quantities, join
 
 CLAIMS = (*of_surface, *of_relations, *of_coreference, *of_probes, *of_layers)
 # Classes of quantities: of texts, of treebanks, and of documents with coreference.

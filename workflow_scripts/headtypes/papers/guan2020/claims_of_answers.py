@@ -9,8 +9,7 @@ alone attend to others (19): how much is enough is a judgement, and the values s
 """
 
 from headtypes.analyses.types.names import TYPES
-from headtypes.papers.claims import Claims
-from headtypes.papers.quantities import in_each_reading
+from headtypes.papers.claims import Claims, in_each_reading
 
 # How the paper's words for a loss become numbers: the percentage of the baseline's exact match that is left. These are
 # our choice, not the paper's. They scale with the baseline, because other models have other baselines. Each published

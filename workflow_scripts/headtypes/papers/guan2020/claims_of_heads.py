@@ -19,9 +19,8 @@ import numpy as np
 
 from headtypes.analyses.types.names import MIXTURES, TYPES
 from headtypes.core.statistics import ALPHA
-from headtypes.papers.claims import Claims
-from headtypes.papers.guan2020.quantities import Model, beyond_others, by_thirds
-from headtypes.papers.quantities import (
+from headtypes.papers.claims import (
+    Claims,
     Finding,
     Measured,
     NoVerdictError,
@@ -30,6 +29,7 @@ from headtypes.papers.quantities import (
     in_each_reading,
     join,
 )
+from headtypes.papers.guan2020.quantities import Model, beyond_others, by_thirds
 
 claim = Claims("heads")
 section_4 = claim.at("section 4")

@@ -10,6 +10,7 @@ from headtypes.analyses.types.partitions import read_partition
 from headtypes.core.files import read_each
 from headtypes.core.table_files import read_csv
 from headtypes.papers import comparison
+from headtypes.papers.claims import Measured
 from headtypes.papers.guan2020 import claims_of_answers, claims_of_heads
 from headtypes.papers.guan2020.published import METRICS, Guan2020
 from headtypes.papers.guan2020.quantities import (
@@ -24,7 +25,6 @@ from headtypes.papers.guan2020.quantities import (
 )
 from headtypes.papers.guan2020.readings import under_every_reading
 from headtypes.papers.paper import PARTITION_KEYS, Compared, Found, Key
-from headtypes.papers.quantities import Measured
 
 CLAIMS = (*claims_of_heads.claim, *claims_of_answers.claim)
 _HALVES = {half: half for half in HALVES} | {"pairs": "pairs of a head and a sample"}

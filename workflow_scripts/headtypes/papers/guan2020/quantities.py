@@ -24,9 +24,7 @@ from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.models import kept_by_chance
 from headtypes.core.files import StrPath, derive_seed, read_json, undamaged
 from headtypes.core.table_files import read_csv
-from headtypes.papers.guan2020.published import MAIN_MODEL, METRICS, Guan2020
-from headtypes.papers.paper import Key
-from headtypes.papers.quantities import (
+from headtypes.papers.claims import (
     PERMUTATIONS,
     THIRDS,
     Measured,
@@ -39,6 +37,8 @@ from headtypes.papers.quantities import (
     join,
     layers_of_third,
 )
+from headtypes.papers.guan2020.published import MAIN_MODEL, METRICS, Guan2020
+from headtypes.papers.paper import Key
 
 _MISSING = {
     **dict.fromkeys(("dips.line", "dips.paths"), "gaps between heads were not measured, or heads are fewer than 20"),

@@ -9,13 +9,12 @@ from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.core.files import read_each
 from headtypes.core.tables import document, markdown_table, write_table
 from headtypes.papers import comparison
-from headtypes.papers.claims import BASES
+from headtypes.papers.claims import BASES, FAILS, HOLDS, NO_VERDICT, OPEN, join
 from headtypes.papers.comparison import OWN_READING
 from headtypes.papers.guan2020.claims_of_answers import claim
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.quantities import ScoredAnswers, collect_quantities, published_quantities, read_answers
 from headtypes.papers.paper import PARTITION_KEYS, Key
-from headtypes.papers.quantities import FAILS, HOLDS, NO_VERDICT, OPEN, join
 
 _CLAIM = ["model", "partition", "basis", "id", "place", "claim"]
 _JUDGED = ["verdict", "ours", "low", "high", "p", "reason"]

@@ -13,9 +13,8 @@ from headtypes.analyses.distances.features import FINE_BINS, SELF_AND_SPECIAL, S
 from headtypes.core.files import StrPath
 from headtypes.core.statistics import Evidence
 from headtypes.papers import comparison
-from headtypes.papers.claims import Claims
+from headtypes.papers.claims import Claims, Measured, NoVerdictError, Quantities, Quantity
 from headtypes.papers.paper import TASK_KEYS, Compared, Key, Published
-from headtypes.papers.quantities import Measured, NoVerdictError, Quantities, Quantity
 
 KINDS = {"special": ("cls", "sep"), "punctuation": ("comma", "period")}
 _NO_SPECIAL = "its inputs have no [CLS] and no [SEP]"

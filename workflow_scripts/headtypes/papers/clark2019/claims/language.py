@@ -25,12 +25,9 @@ from headtypes.analyses.relations.accuracy import ALL, CHOSEN, GROUPS, QUANTITIE
 from headtypes.core.files import derive_seed, read_each
 from headtypes.core.hdf5_files import read_arrays, read_groups
 from headtypes.core.statistics import Evidence, Together, added
-from headtypes.papers.claims import Claims
-from headtypes.papers.clark2019.claims.texts import HIGH
-from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation
-from headtypes.papers.paper import Found, Key
-from headtypes.papers.quantities import (
+from headtypes.papers.claims import (
     PERMUTATIONS,
+    Claims,
     Finding,
     Measured,
     NoVerdictError,
@@ -40,6 +37,9 @@ from headtypes.papers.quantities import (
     in_each_reading,
     join,
 )
+from headtypes.papers.clark2019.claims.texts import HIGH
+from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation
+from headtypes.papers.paper import Found, Key
 
 Statistic = Literal["accuracy", "lead", "direction"]
 # Of the best head of a relation.

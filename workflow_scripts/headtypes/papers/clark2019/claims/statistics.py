@@ -10,7 +10,7 @@ from headtypes.analyses.surface.measure import COLUMNS, Surface
 from headtypes.attention.reducers import Of
 from headtypes.core.statistics import mean_of_known
 from headtypes.papers.clark2019.published import Behaviour, Clark2019
-from headtypes.papers.quantities import NoVerdictError
+from headtypes.papers.paper import NoVerdictError
 
 # Each statistic in words, as tables and reasons have it; `gradient.{kind}` is about the kind of the attended token.
 _ATTENDED = {"cls": "[CLS]", "sep": "[SEP]", "punctuation": "periods and commas", "other": "other tokens"}

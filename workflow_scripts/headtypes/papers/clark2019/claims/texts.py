@@ -23,7 +23,21 @@ from headtypes.analyses.surface.measure import Surface
 from headtypes.core.files import derive_seed
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.statistics import Evidence
-from headtypes.papers.claims import Claims
+from headtypes.papers.claims import (
+    HOLDS,
+    PERMUTATIONS,
+    THIRDS,
+    Claims,
+    Finding,
+    Measured,
+    NoVerdictError,
+    Quantities,
+    Quantity,
+    Side,
+    Third,
+    beside_permuted_layers,
+    layers_of_third,
+)
 from headtypes.papers.clark2019.claims.statistics import (
     BERT_BASE,
     COLUMN_OF,
@@ -37,20 +51,6 @@ from headtypes.papers.clark2019.claims.statistics import (
 )
 from headtypes.papers.clark2019.published import Behaviour, Clark2019
 from headtypes.papers.paper import Found, Key
-from headtypes.papers.quantities import (
-    HOLDS,
-    PERMUTATIONS,
-    THIRDS,
-    Finding,
-    Measured,
-    NoVerdictError,
-    Quantities,
-    Quantity,
-    Side,
-    Third,
-    beside_permuted_layers,
-    layers_of_third,
-)
 
 # Kinds of token that can be a sink of attention, and their statistics; a model's first token may be one of the others.
 SINKS = ("cls", "sep", "punctuation", "first")
