@@ -274,7 +274,7 @@ def attention_map(
 
 @dataclass(frozen=True)
 class Page:
-    """A page that shows every head, as in the atlas; a notebook displays it, also without a kernel."""
+    """A page in HTML that shows where every head looks; a notebook displays it, also without a kernel."""
 
     html: str
 

@@ -35,7 +35,7 @@ _LEVELS, _SCALES = 255, 65535
 
 
 def about_model(record: ModelRecord) -> dict:
-    """Return what an atlas says of a model, {"name", "layers", "heads" (of a layer), "kind", "from" (its source)}."""
+    """Return facts about a model, {"name", "layers", "heads" (in a layer), "kind" (as bert), "from" (its source)}."""
     source = " ".join(filter(None, (record.hub or record.package, record.revision)))
     about = {"name": record.name, "layers": record.layers, "heads": record.heads}
     return {**about, "kind": record.model_type, "from": source}
@@ -50,7 +50,7 @@ def gather(
     conditions: Mapping[str, Mapping[str, str]],
     first_token: bool = True,
 ) -> dict:
-    """Return the data of an atlas, the page with every head of a model, as JSON values; heads are layer by layer.
+    """Return the data of an atlas, the page with every head of a model, as JSON values, heads listed layer by layer.
 
     model: the result of `about_model`.
     maps: (task, attention maps of its samples), the most important task first. Tasks take turns at their next sample,
@@ -206,7 +206,7 @@ def named_heads(files: ResultFiles, heads: int) -> list[dict]:
 
 
 def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> Column:
-    """Return the atlas's column of the heads' types. of_parent: whether the partition is that of the model's parent."""
+    """Return the column of types for the page with every head. of_parent: whether they are the parent model's."""
     styles = type_styles(partition.types)
     categories = [
         {"name": type_, "colour": styles[type_].colour, "doubtful": type_ in partition.doubtful}
@@ -233,9 +233,9 @@ def share_columns(partition: Partition) -> list[Column]:
 
 
 def stability_columns(name: str, path: StrPath) -> list[Column]:
-    """Return two columns of the atlas: in what percent of the clusterings of halves each head keeps its type.
+    """Return two columns for the page with every head: in what percent of clusterings each head keeps its type.
 
-    The halves are of the samples in the first column, and of the heads in the second, drawn at random.
+    Clusterings are of random halves of the samples in the first column, and of the heads in the second.
     name, path: the partition's name, and the path of its JSON file of stability.
     """
     with undamaged(path, "does not say how stable types are"):

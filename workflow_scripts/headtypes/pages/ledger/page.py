@@ -52,8 +52,8 @@ def ledger_table(
 ) -> pd.DataFrame:
     """Return the verdicts on all claims, a row for each claim in each cell, one claim after the other.
 
-    comparisons, readings: paths of the CSV files of `comparison_table` and of `readings_table`, by paper.
-    families: the family of each model, by the model's name.
+    comparisons, readings: {paper: path of a CSV file}, with its claims' verdicts, and with those in further readings.
+    families: {model: name of its family}.
     partitions: mappings with the keys model, partition, task, method, k, and `of` (weights or norms).
     page: path of the ledger's page, to which links are relative.
     A cell is a model (with its family), a partition (with the other keys of `partitions`) or a task, and a reading: ""
@@ -89,7 +89,7 @@ def ledger_table(
 def together_table(comparisons: Mapping[str, StrPath]) -> pd.DataFrame:
     """Return a row for each verdict on a claim over several models that differ in a random seed alone.
 
-    comparisons: paths of the CSV files of `comparison_table`, by paper.
+    comparisons: {paper: path of the CSV file with its claims' verdicts}.
     Columns: paper, id, claim, place, model (the models' common name), subject (a partition or a task), verdict, reason,
     value, low and high.
     """
@@ -121,11 +121,11 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each claim: in how many cells, and in how many models, the claim has each verdict.
 
     ledger: the result of `ledger_table`. A cell is one model with one partition or task, in one reading of the paper.
-    Columns: paper, id, basis, place, claim; and numbers of cells, in all and with each verdict (cells_{verdict}); of
-    models with a verdict in some cell, and of their families; and of models in which the claim holds (models_hold), or
-    fails, in all cells with a verdict, and of all others (models_open). low, high: the 95 % interval, in percent, of
-    the share of models in which the claim holds. untrained, untrained_hold: numbers of networks of random weights,
-    which count nowhere else, and of those in which the claim holds; if in most, models in which it holds count as open.
+    Columns: paper, id, basis, place, claim; and numbers: of cells (cells, cells_{verdict}); of models with a verdict
+    in some cell (models), and of their families (families); of models in which the claim holds, or fails, in all cells
+    with a verdict (models_hold, models_fail), and of all others (models_open). low, high: the 95 % interval, in
+    percent, of the share of models in which the claim holds. untrained, untrained_hold: numbers of networks of random
+    weights, which count nowhere else, and of those in which the claim holds; if most, models that hold count as open.
     """
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):
