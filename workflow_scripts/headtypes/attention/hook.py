@@ -71,7 +71,6 @@ class Layer:
 
     @property
     def is_plain(self) -> bool:
-        """True if scores are scaled products of queries and keys, without cap, bias or sink."""
         return self.cap is None and self.bias is None and self.sink is None
 
     def heads(self, heads: Tensor | slice) -> "Layer":

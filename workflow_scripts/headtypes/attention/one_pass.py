@@ -180,7 +180,7 @@ class ModelOnTask:
 def read_samples(
     run: ModelOnTask, samples: list[Sample], kind: str, measurements: Sequence[Measurement], norms: bool = False
 ) -> list[Any]:
-    """Return the result of each measurement (each by one analysis) from one forward pass for each batch of samples.
+    """Return the result of each analysis's measurement, from one forward pass for each batch of samples.
 
     kind: kind of task, such as `question_answering`. norms: whether norms are read as well.
     """

@@ -89,9 +89,9 @@ class Reducer(Protocol):
     """An object that reads the attention of a model while the model runs, and keeps a result.
 
     A pass calls `begin`; for each batch `start`, `add` with each block, `right` and `finish`; and at the end `result`.
-    A batch that does not fit into the GPU's memory is started anew in halves, so the numbers that `add` has read count
-    only after `finish`. Blocks come layer by layer, then group by group, then head by head if heads are read on their
-    own, then row by row.
+    A batch that does not fit into the GPU's memory is started anew in halves, so `start` forgets the numbers that `add`
+    has read, and `finish` keeps them for the result. Blocks come layer by layer, then group by group, then head by head
+    if heads are read on their own, then row by row.
 
     reads_attention, reads_stream: whether blocks have attention, and the residual stream.
     by_head: true for a reducer that can read one head after another, which is faster for long samples.
@@ -107,16 +107,14 @@ class Reducer(Protocol):
 
     def begin(self, about: Pass) -> None: ...
 
-    def start(self, batch: Batch) -> None:
-        """Prepare for a batch, and forget the numbers of a batch that has not finished."""
+    def start(self, batch: Batch) -> None: ...
 
     def add(self, block: Block) -> None: ...
 
     def right(self) -> Bool[Tensor, "sample layer head ..."]:
         """Return false for each number of the batch that cannot be right, such as NaN; the pass then fails."""
 
-    def finish(self) -> None:
-        """Keep the numbers of the batch for the result, after its forward pass."""
+    def finish(self) -> None: ...
 
     def result(self) -> Any: ...
 

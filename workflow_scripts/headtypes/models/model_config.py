@@ -27,7 +27,7 @@ _HEADLESS = ("conv", "linear_attention", "mamba", "mlp", "moe", "recurrent")
 
 
 def config_of(record: ModelRecord) -> PreTrainedConfig:
-    """Return a fetched model's config, without special kernels, feed-forward chunks or quantised arithmetic."""
+    """Return the config to load a fetched model with: no special kernels, feed-forward chunks, quantised arithmetic."""
     config = AutoConfig.from_pretrained(**record.pretrained)
     # What a config.json names may be code from the Hub, or a package that not every machine has.
     config._attn_implementation = config._experts_implementation = None

@@ -38,7 +38,7 @@ def visible_gpus(named: str | None, nodes: int) -> list[str]:
 
 
 def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
-    """Reserve one of `gpus` by a lock file in `folder`, after waiting if all are taken: (its name, open lock file).
+    """Reserve one of `gpus` by a lock file in `folder`, and return (its name, open lock file); wait if all are taken.
 
     The system frees the GPU when the file is closed or the process ends.
     """
