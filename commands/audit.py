@@ -46,7 +46,7 @@ class Finding(NamedTuple):
 
 
 class Audit:
-    """A judge of each result in the folder `results` of the working directory, which reads every file once."""
+    """An object that judges each result in the folder `results` of the working directory; it reads a file once."""
 
     def __init__(self, plan: Plan, accepts: bool = False):
         """Prepare to judge results by a plan; accepts: whether results are fine if their code alone has changed."""

@@ -64,5 +64,5 @@ def missing(files: dict[Path, str]) -> list[str]:
 
 def test_what_docstrings_refer_to_exists():
     files = {path: path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
-    assert sum(len(REFERENCE.findall(text)) for text in files.values()) > 100
+    assert sum(len(REFERENCE.findall(text)) for text in files.values()) > 50
     assert missing(files) == []

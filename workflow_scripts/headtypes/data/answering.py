@@ -58,7 +58,7 @@ class SomeTokens:
 
 
 class Answers(SomeTokens):
-    """An object that reads a model's answers: some values for each window, from the model's output for each batch.
+    """An object that reads a model's answers to a task's windows from the model's output for each batch of windows.
 
     windows: the task's windows. If they have targets, the model is a language model, read at the tokens to predict.
     kind: kind of task, such as `question_answering`; settings: values of the kind's `answer_keys`.

@@ -133,9 +133,10 @@ class SentencePair(TableKind):
         return dict(zip(ids, scores["predicted"], strict=True)), scores
 
     def mean_scores(self, scores):
-        """Return {"accuracy": in percent, "f1": in percent, "n_pairs": number of pairs} of a table of `score_answers`.
+        """Return {"accuracy": in percent, "f1": in percent, "n_pairs": number of pairs} from the scores of pairs.
 
-        f1 is that of the second of exactly two labels, as in GLUE's MRPC; with more labels it is absent.
+        scores: a table of `score_answers`. f1 is that of the second of exactly two labels, as in GLUE's MRPC; with more
+            labels it is absent.
         """
         means = {"accuracy": float(scores["correct"].mean())}
         labels = scores["label"].cat.categories
