@@ -41,10 +41,10 @@ def draw_sequences(
     """Return sequences `x x` and `x y` of random tokens, where `y` is `x` in another order.
 
     sequences: how many `x` are drawn. length: the tokens of each `x`, at least 4. No token is special or added.
-    seed: with the vocabulary, the seed alone determines the tokens; more sequences begin with the same sequences.
+    seed: the seed and the vocabulary alone determine the tokens; if more sequences are drawn, the first stay the same.
     max_length: tokens of the model's longest input. model: its name, for messages.
-    For tokens of `y`, another token stands `length` and `length` - 1 tokens before, where their earlier occurrence and
-    the token behind it stand in `x x`. Raises `InputError` if the vocabulary or `max_length` is too small.
+    No token of `y` equals the token that stands `length` or `length` - 1 tokens before it.
+    Raises `InputError` if the vocabulary or `max_length` is too small.
     """
     others = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
     ordinary = np.array(sorted(set(tokenizer.get_vocab().values()) - others))
