@@ -39,7 +39,7 @@ from headtypes.analyses.ablation.evaluation import Evaluator, Settings
 from headtypes.analyses.company.costs import costly_heads, head_costs
 from headtypes.analyses.company.results import Company
 from headtypes.analyses.company.sets import evaluate_company
-from headtypes.core.statistics import ratio_intervals
+from headtypes.core.statistics import mean_intervals
 from headtypes.core.table_files import head_name
 from headtypes.core.tables import markdown_table
 from headtypes.data.answering import load_for
@@ -109,7 +109,7 @@ def one_head(given: argparse.Namespace, of: dict[str, Any]) -> tuple[np.ndarray,
     found = away_alone(of, [[head] for head in np.ndindex(*shape)])
     lost = found.lost("loss")
     costs = lost.sum(1) / found.sizes.sum()
-    low, _ = ratio_intervals(lost.T, np.broadcast_to(found.sizes[:, None], lost.T.shape))
+    low, _ = mean_intervals(lost.T, found.sizes[:, None])
     halves = [lost[:, half::2].sum(1) / found.sizes[half::2].sum() for half in (0, 1)]
     sure = f"{(low > 0).sum()} heads with an interval above 0, not corrected; costs on halves of the texts r = "
     sure += f"{np.corrcoef(halves)[0, 1]:.2f}"

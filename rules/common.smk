@@ -298,11 +298,6 @@ def inputs_of_analysis(wildcards):
     return {name: of_user([path])[0] if name in own else path.format(**wildcards) for name, path in read.items()}
 
 
-def log_of(rule_name, pattern):
-    """Return the path of a rule's log, in a folder for each of the wildcards of `pattern`."""
-    return f"{Path('logs', rule_name, *re.findall(r'{[a-z_]+}', pattern))}.log"
-
-
 wildcard_constraints:
     # The base of a fine-tuned model, and the task it learns, need not be selected.
     model=any_of(plan.config.models),

@@ -169,7 +169,7 @@ for stage, (benchmark, shown, written) in (TABLES | FIGURES).items():
         output:
             **written,
         log:
-            log_of(stage.name, benchmark),
+            "/".join(["logs", stage.name, *re.findall(r"\{\w+\}", benchmark)]) + ".log",
         benchmark:
             f"{benchmark}.benchmark.tsv"
         localrule: stage in TABLES

@@ -1,7 +1,6 @@
 """The workflow as a module of another one: planned and run to its end, with a prefix and without."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -50,30 +49,22 @@ rule summarise:
 TRIGGERS = ["--rerun-triggers", "params", "input", "mtime"]
 
 
-@dataclass(frozen=True)
-class Outer:
-    """A working directory with another workflow, which uses this one."""
-
-    path: Path
-
-    def snakemake(self, *arguments: str) -> str:
-        """Run the other workflow and return what it printed."""
-        return snakemake(["--cores", "2", *TRIGGERS, *arguments], self.path)
-
-    def configure(self, config: dict) -> None:
-        """Write the configuration, ours as a part of it."""
-        (self.path / "outer.yaml").write_text(yaml.safe_dump({"heads": config}))
+def run(folder: Path, *arguments: str) -> str:
+    """Run the other workflow, which uses this one, and return what it printed."""
+    return snakemake(["--cores", "2", *TRIGGERS, *arguments], folder)
 
 
-def outer(path: Path, config: dict, prefix: str, target: str) -> Outer:
-    """The other workflow, which wants a target of ours and a result that it makes from one of ours."""
+def configure(folder: Path, config: dict) -> None:
+    """Write the configuration, ours as a part of it."""
+    (folder / "outer.yaml").write_text(yaml.safe_dump({"heads": config}))
+
+
+def write_outer(folder: Path, config: dict, prefix: str, target: str) -> None:
+    """Write the other workflow, which wants a target of ours and a result that it makes from one of ours."""
     line = f'prefix:\n        "{prefix}"' if prefix else ""
     results = f"{prefix}/results" if prefix else "results"
-    text = OUTER.format(root=ROOT, prefix=line, target=target, results=results)
-    (path / "Snakefile").write_text(text)
-    place = Outer(path)
-    place.configure(config)
-    return place
+    (folder / "Snakefile").write_text(OUTER.format(root=ROOT, prefix=line, target=target, results=results))
+    configure(folder, config)
 
 
 @pytest.fixture
@@ -99,8 +90,8 @@ def config(tiny_config) -> dict:
 # A prefix may have a folder of the name of ours.
 @pytest.mark.parametrize(("prefix", "target"), [("results/heads", "all"), ("", "types")])
 def test_it_runs_to_its_end_inside_another_workflow(tmp_path, config, prefix, target):
-    place = outer(tmp_path, config, prefix, target)
-    place.snakemake()
+    write_outer(tmp_path, config, prefix, target)
+    run(tmp_path)
     results = tmp_path / prefix / "results"
     assert (tmp_path / "summary.csv").read_bytes() == (results / "stability/tiny/animals-kmeans-k4.csv").read_bytes()
     assert {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")} == {
@@ -116,14 +107,14 @@ def test_it_runs_to_its_end_inside_another_workflow(tmp_path, config, prefix, ta
     assert set(record["sources"]) >= {"models/tiny", "tasks/animals"}
     if target == "all":
         assert (results / "guan2020/comparison.csv").exists()
-    assert "Nothing to be done" in place.snakemake("--dry-run")
+    assert "Nothing to be done" in run(tmp_path, "--dry-run")
 
-    place.configure(config | {"clustering": {"restarts": 3}})
-    assert "cluster_heads" in place.snakemake("--dry-run", "--quiet", "rules")
+    configure(tmp_path, config | {"clustering": {"restarts": 3}})
+    assert "cluster_heads" in run(tmp_path, "--dry-run", "--quiet", "rules")
 
 
 def test_null_in_the_other_workflows_own_files_takes_nothing_of_ours_away(tmp_path, config):
-    place = outer(tmp_path, config, "heads", "types")
+    write_outer(tmp_path, config, "heads", "types")
     (tmp_path / "more.yaml").write_text("models: null\ncontrols: null\n")
-    printed = place.snakemake("--dry-run", "--quiet", "rules", "--configfile", "more.yaml")
+    printed = run(tmp_path, "--dry-run", "--quiet", "rules", "--configfile", "more.yaml")
     assert "heads_cluster_heads" in printed

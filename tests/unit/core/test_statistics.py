@@ -13,7 +13,6 @@ from headtypes.core.statistics import (
     added,
     holm,
     mean_intervals,
-    ratio_intervals,
 )
 
 PERCENT = (0.0, 100.0)
@@ -118,20 +117,20 @@ def test_95_of_100_intervals_over_articles_hold_the_truth():
     kept = rng.binomial(right, 1 - loss)
     of_articles = np.broadcast_to(sizes[:, None], right.shape)
     for sums, truth in ((kept, 0.56), (right - kept, 0.14)):
-        low, high = ratio_intervals(sums, of_articles)
+        low, high = mean_intervals(sums, of_articles)
         assert 100 * ((low <= truth) & (truth <= high)).mean() == pytest.approx(95, abs=2)
 
 
 def test_means_over_different_items_have_intervals_over_the_units_that_have_some():
     rng = np.random.default_rng(0)
     sums, sizes = rng.random((30, 2)), np.ones((30, 2))
-    low, high = ratio_intervals(sums, sizes)
-    np.testing.assert_allclose((low, high), mean_intervals(sums.T))
+    low, high = mean_intervals(sums, sizes)
+    np.testing.assert_allclose((low, high), mean_intervals(sums))
     # A unit without items of a column changes nothing.
-    padded = ratio_intervals(*(np.pad(each, ((0, 5), (0, 0))) for each in (sums, sizes)))
+    padded = mean_intervals(*(np.pad(each, ((0, 5), (0, 0))) for each in (sums, sizes)))
     np.testing.assert_allclose(padded, (low, high))
     sizes[:25, 1] = 0
-    assert np.isnan(ratio_intervals(sums * (sizes > 0), sizes)[0]).tolist() == [False, True]
+    assert np.isnan(mean_intervals(sums * (sizes > 0), sizes)[0]).tolist() == [False, True]
 
 
 def test_one_of_many_estimates_that_is_far_beyond_the_limit_survives_a_correction():

@@ -15,7 +15,7 @@ import pytest
 
 from headtypes.analyses.ablation.intervals import Scored
 from headtypes.analyses.divergence.projection import layer_test
-from headtypes.core.statistics import Evidence, ratio_intervals
+from headtypes.core.statistics import Evidence, mean_intervals
 from headtypes.papers.claims import (
     FAILS,
     HOLDS,
@@ -305,7 +305,7 @@ def test_tables_have_the_intervals_of_claims(articles, effects):
     """Below eight articles there are none."""
     rng = np.random.default_rng(3)
     sizes = np.broadcast_to(rng.integers(20, 40, articles)[:, None], (articles, TRIALS)).astype(float)
-    low, high = ratio_intervals(SKEWED[effects](rng, sizes.shape) * sizes, sizes)
+    low, high = mean_intervals(SKEWED[effects](rng, sizes.shape) * sizes, sizes)
     assert np.isnan(low).all() == (articles < 8)
     assert (low > 0).sum() <= MOST
     assert (high < 0).sum() <= MOST
@@ -314,7 +314,7 @@ def test_tables_have_the_intervals_of_claims(articles, effects):
 def test_intervals_know_that_few_units_show_less_skewness_than_there_is():
     """Over 20 log-normal units intervals end too low in 4.6 % of trials, and by the skewness that is seen in 7.0 %."""
     own = SKEWED["log-normal"](np.random.default_rng(9), (20, 2000))
-    _, high = ratio_intervals(own, np.ones_like(own))
+    _, high = mean_intervals(own, np.ones_like(own))
     assert (high < 0).sum() <= most_of(2000)
 
 

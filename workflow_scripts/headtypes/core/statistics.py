@@ -13,7 +13,7 @@ from functools import cache, cached_property
 import numpy as np
 
 # Not `scipy.stats`, which takes a job that runs no model as long to load as all the rest.
-from scipy.special import bdtrc, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
 from threadpoolctl import ThreadpoolController
 
 # The p-values below this are those of limits that the interval excludes.
@@ -151,7 +151,7 @@ class Measured:
     low, high: ends of the interval at 95 %, or at 99 % over fewer than 20 units; NaN without an interval.
     p_value:   function from a limit to the two-sided p-value of the hypothesis that the true value equals the limit.
         The p-value is below 0.05 exactly if the interval excludes the limit. None if there is no interval.
-    over:      plural name of the units, such as articles; units: effective number of units, as in `Evidence`.
+    over:      plural name of the units, such as articles; units: effective number of units.
     """
 
     value: float
@@ -226,25 +226,15 @@ def two_decimals(value: float) -> str:
     return f"{float(f'{value:.9g}'):z.2f}"
 
 
-def mean_intervals(
-    values: np.ndarray, *, sizes: np.ndarray | None = None, reach: tuple[float, float] | None = None
-) -> Ends:
+def mean_intervals(sums: np.ndarray, sizes: np.ndarray | None = None, reach: tuple[float, float] | None = None) -> Ends:
     """Return low and high ends, each [...], of 95 % intervals (99 % below 20 units, NaN below 8) of means over items.
 
-    values: [..., unit] sum of each unit's items. sizes: [unit] number of items, such as tokens; None for one each.
+    sums:  [unit, ...] sum of each unit's items.
+    sizes: [unit, ...] number of each unit's items, of a shape that broadcasts to that of `sums`; None for one each.
     reach: lowest and highest mean that a unit can have, beyond which no interval goes; None without bounds.
     """
-    sums = np.moveaxis(np.asarray(values, dtype=float), -1, 0)
-    sizes = np.ones(len(sums)) if sizes is None else sizes
-    return ratio_intervals(sums, np.broadcast_to(sizes.reshape(-1, *[1] * (sums.ndim - 1)), sums.shape), reach)
-
-
-def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, float] | None = None) -> Ends:
-    """Return low and high ends, each [...], of 95 % intervals (99 % below 20 units, NaN below 8) of means over items.
-
-    sums, sizes: [unit, ...] sum and number of each unit's items; 0 for a unit without items.
-    reach: lowest and highest mean that a unit can have, beyond which no interval goes; None without bounds.
-    """
+    sums, sizes = (np.asarray(sums, dtype=float), np.ones(1)) if sizes is None else (sums, sizes)
+    sizes = np.broadcast_to(sizes, sums.shape)
     with np.errstate(invalid="ignore", divide="ignore"):
         own = sums / sizes
     found = np.full((2, *sums.shape[1:]), np.nan)
@@ -254,14 +244,6 @@ def ratio_intervals(sums: np.ndarray, sizes: np.ndarray, reach: tuple[float, flo
             found[:, *column] = measured.low, measured.high
     low, high = found
     return low, high
-
-
-def mean_over(values: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray:
-    """Return means over all items, [...], from the sum over each unit's items, `values` [..., unit].
-
-    sizes: [unit] number of each unit's items; None for one item each.
-    """
-    return values.mean(axis=-1) if sizes is None else values.sum(axis=-1) / sizes.sum()
 
 
 def mean_of_known(values: np.ndarray) -> np.ndarray:
@@ -281,14 +263,6 @@ def holm(p: np.ndarray) -> np.ndarray:
     corrected = np.full(p.shape, np.nan)
     corrected[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
     return corrected
-
-
-def sign_tests(above: np.ndarray, units: np.ndarray | int) -> np.ndarray:
-    """Return one-sided p-values [...] of the hypothesis that at most half of all units have a property (sign test).
-
-    above: [...] number of observed units with the property; units: number of observed units.
-    """
-    return bdtrc(above - 1, units, 0.5)
 
 
 def _with_one_more(own: np.ndarray, sizes: np.ndarray, is_common: np.ndarray, reach: tuple[float, float]) -> Ends:

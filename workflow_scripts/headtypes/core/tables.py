@@ -59,7 +59,7 @@ class Column:
     name:   column of the data frame; label: heading; note: a longer explanation of the heading.
     is_number: whether values are sorted and aligned as numbers; digits: number of decimals; write: function from a
         value to its text, used instead of `digits`.
-    ends:   names of the columns with the low and high end of each value's interval; between: its format in Markdown.
+    ends:   names of the columns with the low and high end of each value's interval; between: format of the interval.
     heads:  whether the texts are names of heads, `layer-head` from 1.
     brief, brief_digits: heading and number of decimals in the short form of the table.
     after, below, verdict: columns used in the short form; their text follows the value, stands below the value, or
@@ -146,7 +146,7 @@ class Shown:
 class Table:
     """A table for readers: a data frame, and the columns in which the data are shown.
 
-    brief: names of the columns in the short form, empty for all; brief_rows: [row] true for its rows, None for all.
+    brief: names of the columns in the short form, empty for all; brief_rows: [row] true for rows in it, None for all.
     about: sentences for the reader; model: the model whose heads the table names, "" for none.
     printed: names of the columns of the LaTeX table, as in the paper that the analysis follows; empty for all.
     """

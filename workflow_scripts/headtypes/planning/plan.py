@@ -85,7 +85,11 @@ class AnalysisPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class PartitionPlan:
-    """A division of a model's heads into types, by clustering or from a file of the user's."""
+    """A division of a model's heads into types, by clustering or from a file of the user's.
+
+    method, k: way of clustering and number of types; file: CSV file of the user's, in place of both.
+    of: features by which heads are divided and described, those of weights or of norms.
+    """
 
     model: str
     name: str
@@ -94,9 +98,7 @@ class PartitionPlan:
     method: str | None = None
     k: int | None = None
     file: str | None = None
-    """CSV file of the user's, in place of a clustering method."""
     of: Of = "weights"
-    """The features by which heads are divided and described."""
 
     @property
     def of_task(self) -> FeaturePlan:
@@ -123,6 +125,7 @@ class PartitionPlan:
 class AblationPlan:
     """An evaluation of a model on its task, under one condition, one partition and one reading of the paper.
 
+    reading: name of a reading in the section `readings`; None for the section `ablation`.
     The name of the evaluation is that of the condition, followed by `@` and the name of a further reading, if any.
     """
 
@@ -131,7 +134,6 @@ class AblationPlan:
     condition: str
     task: str
     reading: str | None = None
-    """Name of a reading in the section `readings`; None for the section `ablation`."""
 
     @property
     def name(self) -> str:
@@ -323,15 +325,6 @@ class Plan:
     @property
     def company_needs_head_outputs(self) -> bool:
         return need_head_outputs([self.config.company.operation])
-
-    @cached_property
-    def with_head_outputs(self) -> list:
-        """The entries of the plan with the operation `mean`, which replaces a head's outputs by the head's mean output.
-
-        An entry is an `AblationPlan` or, if random sets of heads are ablated by `mean`, the sets' `FeaturePlan`.
-        """
-        ablations = [entry for entry in self.ablations if self.needs_head_outputs(entry.condition)]
-        return [*ablations, *(self.company if self.company_needs_head_outputs else ())]
 
     @cached_property
     def with_norms(self) -> list[FeaturePlan]:

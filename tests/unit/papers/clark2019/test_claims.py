@@ -395,7 +395,7 @@ def test_a_layers_value_is_the_mean_over_heads_of_means_over_segments():
     found = collect_quantities(surface, None, layers_of(), PUBLISHED)
     for name in ("previous", "entropy"):
         values = surface.column(name).astype(float).mean(axis=-1)
-        low, high = statistics.mean_intervals(values.T)
+        low, high = statistics.mean_intervals(values)
         for layer in range(6):
             measured = found[f"layer.{name}.{layer + 1}"]
             expected = [values[:, layer].mean(), low[layer], high[layer]]

@@ -67,7 +67,10 @@ OUTPUTS = Result(
     "results/head_outputs/{model}/{task}.h5",
     "measure_head_outputs",
     "mean outputs of heads",
-    of=lambda plan: plan.with_head_outputs,
+    of=lambda plan: [
+        *(ablation for ablation in plan.ablations if plan.needs_head_outputs(ablation.condition)),
+        *(plan.company if plan.company_needs_head_outputs else ()),
+    ],
     name="head_outputs",
     content="the mean output of each head, for the operation `mean`",
 )

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.analyses.types.style import type_styles
 from headtypes.core.files import StrPath
-from headtypes.core.statistics import mean_intervals, mean_over
+from headtypes.core.statistics import mean_intervals
 from headtypes.core.style import PAGE, legend_key, save_figure, styled
 from headtypes.core.table_files import read_parquet
 from headtypes.data.tasks import Metric, metrics_in, sizes_in, tested_metric
@@ -46,8 +46,8 @@ def drops_of_draws(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Da
     for metric in metrics_in(controls):
         of_draws = controls[metric.column].to_numpy().reshape(-1, len(asked))
         lost = metric.drop(before[metric.column].to_numpy(), np.vstack([own[metric.column], of_draws]))
-        low, high = mean_intervals(lost[0], sizes=sizes, reach=metric.reach)
-        value, *draws = mean_over(lost, sizes)
+        low, high = mean_intervals(lost[0], sizes, metric.reach)
+        value, *draws = lost.mean(-1) if sizes is None else lost.sum(-1) / sizes.sum()
         drops[metric.name] = DropsOfDraws(metric, float(value), float(low), float(high), np.array(draws), overlap)
     return drops
 

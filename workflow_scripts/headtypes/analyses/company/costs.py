@@ -18,7 +18,7 @@ from headtypes.analyses.types.partitions import Partition, read_partition
 from headtypes.core.errors import InputError
 from headtypes.core.files import read_each, write_json
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.statistics import ALPHA, holm, ratio_intervals
+from headtypes.core.statistics import ALPHA, holm, mean_intervals
 from headtypes.core.table_files import head_name, head_table, write_csv
 
 # With fewer sets than so many for each head, costs are shrunk as far as sets that are held out say.
@@ -168,7 +168,7 @@ def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
         sums = np.zeros((article.max() + 1, unit_costs.shape[1]))
         np.add.at(sums, article, unit_costs)
         unit_costs, sizes = sums, np.bincount(article, sizes)
-    return ratio_intervals(unit_costs, np.broadcast_to(sizes[:, None], unit_costs.shape))
+    return mean_intervals(unit_costs, sizes[:, None])
 
 
 def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> dict:

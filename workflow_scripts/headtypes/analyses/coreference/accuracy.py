@@ -25,7 +25,7 @@ from headtypes.analyses.coreference.mentions import (
 )
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import Stored, read_arrays, write_arrays
-from headtypes.core.statistics import ratio_intervals
+from headtypes.core.statistics import mean_intervals
 from headtypes.core.table_files import table_reader, write_csv
 from headtypes.data.kinds.coreference import AnnotatedDocument, AnnotatedSentence
 from headtypes.data.tasks import read_records
@@ -240,7 +240,7 @@ def measure_coreference(
         compared[f"above_{name}"] = of_documents(np.where(best, above, np.nan))
     for name, (sums, sizes) in compared.items():
         prefix, lowest = ("", 0) if name == "accuracy" else (f"{name}_", -1)
-        low, high = ratio_intervals(sums, np.where(named, sizes, 0), (lowest, 1))
+        low, high = mean_intervals(sums, np.where(named, sizes, 0), (lowest, 1))
         with np.errstate(invalid="ignore"):
             mean = sums.sum(0) / sizes.sum(0)
         table[name], table[f"{prefix}low"], table[f"{prefix}high"] = 100 * mean, 100 * low, 100 * high

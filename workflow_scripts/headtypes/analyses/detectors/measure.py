@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from scipy.special import bdtrc
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from headtypes.analyses.words import special_tokens
@@ -13,7 +14,7 @@ from headtypes.attention.one_pass import ModelOnTask, read_attention
 from headtypes.attention.reducers import Block, PerSample
 from headtypes.core.errors import InputError
 from headtypes.core.files import derive_seed
-from headtypes.core.statistics import ALPHA, holm, mean_intervals, sign_tests
+from headtypes.core.statistics import ALPHA, holm, mean_intervals
 from headtypes.core.table_files import write_csv, write_parquet
 from headtypes.data.encoding import Encoded
 from headtypes.models.records import ModelRecord, read_model_record
@@ -163,9 +164,9 @@ def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
     floats = scores.astype({"score": float, "null": float})
     score, null = (floats.pivot_table(name, ["detector", "layer", "head"], "sequence") for name in ("score", "null"))
     difference = (score - null).to_numpy()
-    low, high = mean_intervals(difference, reach=(-1, 1))
+    low, high = mean_intervals(difference.T, reach=(-1, 1))
     above, sequences = (difference > least).sum(1), difference.shape[1]
-    p = sign_tests(above, sequences)
+    p = bdtrc(above - 1, sequences, 0.5)
     corrected = holm(p)
     columns = {
         "score": score.mean(axis=1).to_numpy(),

@@ -45,7 +45,7 @@ def heads_table(outputs: Outputs) -> pd.DataFrame:
         return head_table(shape, dict.fromkeys(HEADS[2:], np.nan))
     off, sink = relative(outputs) < OFF, outputs.column("first") > SINK
     written = outputs.column("written")
-    low, high = mean_intervals(np.moveaxis(written, 0, -1))
+    low, high = mean_intervals(written)
     columns = {
         **{name: mean_of_known(outputs.column(name)) for name in (*TOKENS, *QUARTERS)},
         "low": low,

@@ -18,7 +18,7 @@ from headtypes.attention.one_pass import ModelOnTask
 from headtypes.attention.reducers import Block, PerSample
 from headtypes.core.errors import InputError, spelled_out
 from headtypes.core.files import StrPath
-from headtypes.core.statistics import mean_of_known, ratio_intervals
+from headtypes.core.statistics import mean_intervals, mean_of_known
 from headtypes.core.table_files import head_table, write_csv
 from headtypes.data.encoding import Encoded
 from headtypes.data.tasks import Sample, read_records
@@ -121,7 +121,7 @@ def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer 
     `value` is the mean over the samples whose value is not NaN, `samples` is their number; low, high: its interval.
     """
     known = ~np.isnan(values)
-    low, high = ratio_intervals(np.where(known, values, 0), known.astype(float))
+    low, high = mean_intervals(np.where(known, values, 0), known.astype(float))
     numbers = {"value": mean_of_known(values), "low": low, "high": high, "samples": known.sum(0)}
     columns = {name: of_heads.ravel() for name, of_heads in numbers.items()}
     return head_table(

@@ -13,7 +13,7 @@ from headtypes.analyses.relations.guesses import ArcGuesses, counted_words
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.hdf5_files import Stored, read_groups, write_arrays
-from headtypes.core.statistics import ratio_intervals
+from headtypes.core.statistics import mean_intervals
 from headtypes.core.table_files import table_reader, write_csv
 from headtypes.data.kinds.treebank import Sentence
 from headtypes.data.tasks import read_records
@@ -72,7 +72,7 @@ def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses
     sums = np.stack([means[one] - (means[other] if other else 0) for one, other in pairs], axis=1)
     low, high = np.empty((2, len(pairs)))
     for column, (_, other) in enumerate(pairs):
-        low[column], high[column] = ratio_intervals(sums[:, column], words, (-1 if other else 0, 1))
+        low[column], high[column] = mean_intervals(sums[:, column], words, (-1 if other else 0, 1))
     starts = [100 * right[one].sum(1) / words.sum() if not other else [np.nan] for one, other in pairs]
     table = pd.DataFrame(pairs, columns=["system", "minus"]).assign(
         uas=100 * sums.sum(0) / words.sum(),

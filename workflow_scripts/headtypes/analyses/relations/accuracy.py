@@ -23,7 +23,7 @@ from jaxtyping import Float64, Int64
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_parts
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import Stored, read_groups, write_arrays
-from headtypes.core.statistics import ratio_intervals
+from headtypes.core.statistics import mean_intervals
 from headtypes.core.table_files import table_reader, write_csv
 from headtypes.data.kinds.treebank import Sentence
 
@@ -469,7 +469,7 @@ def _best_rows(scored: str, best: BestHeads) -> pd.DataFrame:
     with np.errstate(invalid="ignore"):
         means = 100 * (sums.sum(0) / sizes.sum(0))
     for column, name in enumerate((*QUANTITIES, "to_sep", "to_sep_others")):
-        low, high = ratio_intervals(sums[..., column], sizes[..., column], (-1 if "above" in name else 0, 1))
+        low, high = mean_intervals(sums[..., column], sizes[..., column], (-1 if "above" in name else 0, 1))
         table = table.assign(**{name: means[:, column], f"{name}_low": 100 * low, f"{name}_high": 100 * high})
     # A head that is right sees the right answer.
     return table.assign(visible=best.visible, visible_accuracy=_percent(best.right[..., 0].sum(0), best.visible))
