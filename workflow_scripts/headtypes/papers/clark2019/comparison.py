@@ -30,9 +30,7 @@ _KINDS: tuple[type[Quantities], ...] = (Heads, Trees, Documents)
 _UNITS = [f"n_{kind.over}" for kind in _KINDS]
 COLUMNS = [*TASK_KEYS, *comparison.COLUMNS, *_UNITS]
 
-_OURS_ALONE = "sections 3.1 to 3.3"
 _UNPUBLISHED = {"chance": "chance", "nearest_other": "nearest, mentions that follow included"}
-_DIVERGENCES = {"within": "heads of one layer", "between": "heads of two layers"}
 
 
 def compare_files(found: Found, published: Clark2019, *, beside: Collection[str], **judging: Any) -> Compared:
@@ -119,11 +117,11 @@ def _text_values(ours: Quantities, theirs: Quantities, published: Clark2019) -> 
         if name in ours:
             number = value.value if value.heads is None else value.heads
             yield comparison.value_row(value.place, value.id, label, ours[name], number if beside else None)
-    for name, label in _DIVERGENCES.items():
+    for name, label in (("within", "heads of one layer"), ("between", "heads of two layers")):
         if f"divergence.{name}" in ours:
             id_, quantity = f"divergence.{name}", f"mean divergence of {label} (nats a row)"
             yield comparison.value_row("section 6", id_, quantity, ours[id_])
-    place = published.digitised.place if beside else _OURS_ALONE
+    place = published.digitised.place if beside else "sections 3.1 to 3.3"
     quantity = "entropy of uniform attention (nats)"
     yield comparison.value_row(place, "uniform", quantity, ours["uniform"], _published(theirs, "uniform"))
     yield from _layer_values(ours, theirs, place, published)

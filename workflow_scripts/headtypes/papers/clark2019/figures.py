@@ -390,9 +390,9 @@ _LEGEND_LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 
 
 
 def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
-    """Return {(layer, head), from 0: names of the relations (or coreference) at which the head is the best}.
+    """Return {(layer, head), from 0: what the head is best at, names of relations or "coreference" with commas}.
 
-    relations, mentions: paths of tables of best heads at relations, and of accuracies at coreference; the first of each
+    relations, mentions: paths of tables of best heads at relations, and of accuracies at antecedents; the first of each
         is read.
     """
     best_heads = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
@@ -463,12 +463,8 @@ def _mark_layers(figure: Figure, axes: Axes, places: pd.DataFrame) -> None:
     for layer, heads in places.groupby("layer"):
         scatter_heads(axes, heads, colours(layer), "o", str(layer + 1), _DOT)
     scale = ScalarMappable(BoundaryNorm(np.arange(0.5, layers + 1), layers), colours)
-    bar = figure.colorbar(
-        scale,
-        cax=axes.inset_axes((0, 1.08, 1, 0.05)),
-        orientation="horizontal",
-        ticks=layer_ticks(layers),
-    )
+    place, ticks = axes.inset_axes((0, 1.08, 1, 0.05)), layer_ticks(layers)
+    bar = figure.colorbar(scale, cax=place, orientation="horizontal", ticks=ticks)
     bar.ax.tick_params(length=0, pad=1.5)
     bar.ax.minorticks_off()
     bar.outline.set_linewidth(0.5)
@@ -485,9 +481,8 @@ def _add_bar(axes: Axes, half: float, unit: str) -> None:
 
 
 def _quality_of_fit(summary: Mapping) -> str:
-    stress, correlation, layers = summary["stress"], summary["correlation"], summary["layers"]
-    parts = [] if stress is None else [f"stress-1: {stress:.2f}"]
-    parts += [] if correlation is None else [f"correlation of distances: {correlation:.2f}"]
+    layers, said = summary["layers"], {"stress": "stress-1", "correlation": "correlation of distances"}
+    parts = [f"{label}: {summary[name]:.2f}" for name, label in said.items() if summary[name] is not None]
     if layers["difference"] is not None:
         parts.append(
             f"mean divergence within layers {layers['within']:.3f}, between {layers['between']:.3f} nats a row"

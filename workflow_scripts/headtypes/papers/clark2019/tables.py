@@ -317,7 +317,7 @@ def probes_table(
 ) -> pd.DataFrame:
     """Return Clark's Table 3: the unlabelled attachment scores of probes and baselines, in percent.
 
-    scores, probes: {(model, treebank): table of `measure_probes`, or result of `train_probes`}.
+    scores, probes: tables of `measure_probes`, and results of `train_probes`, by (model, treebank).
     beside: models whose rows also have the published values.
     uas is the mean over random starts, with its interval over sentences (low, high); least and most are the worst and
     the best start, and starts is their number, empty for a system that is not trained. training_sentences and sentences

@@ -147,7 +147,7 @@ class Trees(Accuracies):
         """Return the finding that at least `number` relations have a statistic, such as "lead", above or below a limit.
 
         Each relation is judged by itself, at a level that is corrected for the number of relations. Raises
-        `NoVerdictError` if the treebank has fewer than `number`, or if those that it lacks could change the verdict.
+        `NoVerdictError` if the treebank lacks relations without which the verdict is not sure.
         limit: percent, or points for a difference.
         """
         names = [f"relation.{name}.{statistic}" for name in relations]

@@ -55,7 +55,7 @@ from headtypes.papers.paper import Found, Key
 # Kinds of token that can be a sink of attention, and their statistics; a model's first token may be one of the others.
 SINKS = ("cls", "sep", "punctuation", "first")
 _NO_TEXT = Statistics({}, {}, otherwise="the model reads no text")
-# The numbers of single segments, [segment] or [segment, number], or of all segments together.
+# The numbers of single segments, [segment, ...], or of all segments together, [...].
 Measure = Callable[[Statistics], np.ndarray]
 
 
@@ -77,7 +77,7 @@ class Heads(Quantities):
         measure: a function of statistics that returns the quantity, or several numbers, of which the `rank`-th largest
             is taken, from 1 (the smallest: -1).
         """
-        values = sorted(np.atleast_1d(measure(self.whole)), reverse=True)
+        values = sorted(np.ravel(measure(self.whole)), reverse=True)
         with suppress(NoVerdictError):
             if self.segments is not None:
                 own = measure(self.segments)
@@ -121,12 +121,8 @@ class Heads(Quantities):
         return self._of_rank(f"{side}.{percent:g}_percent", statistic, label, rank)
 
     def _of_rank(self, name: str, statistic: str, label: str, rank: int) -> Quantity:
-        def of_all_heads(statistics: Statistics) -> np.ndarray:
-            values = statistics.of_heads(statistic)
-            return values.reshape(*values.shape[:-2], -1)
-
         label = f"{LABELS[statistic]} {label}"
-        return self.asked(f"heads.{statistic}.{name}", label, of_all_heads, rank=rank)
+        return self.asked(f"heads.{statistic}.{name}", label, lambda it: it.of_heads(statistic), rank=rank)
 
     def mean(self, statistic: str, third: Third, *, less: tuple[str, Third] | None = None) -> Quantity:
         """Return the mean of a statistic over a third of the layers, less that of (statistic, third) in `less`."""
@@ -176,7 +172,8 @@ def collect_quantities(
 ) -> Heads:
     """Return the quantities of a model on a text; `gradients` and `divergences` are None if they were not measured.
 
-    layers: the result of `projection.layer_test`. divergences: [head, head] of any two heads, in nats per row.
+    layers: the result of `projection.layer_test`, whether heads of one layer are more alike. divergences: [head, head]
+        of any two heads, in nats per row.
     """
     whole, measured, missing = whole_statistics(surface, gradients, published), {}, {}
     if layers["difference"] is None:
@@ -232,10 +229,10 @@ def _permuted(layers: Mapping[str, float | None]) -> Measured:
 
 
 def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> Measured:
-    """Return the mean divergence of two heads with the same behaviour less that of two others, beyond chance.
+    """Return the mean divergence of two heads with one behaviour less that of two with different ones, beyond chance.
 
     divergences: [head, head] divergence of any two heads, in nats per row.
-    marked: [layer, head] str, the behaviour of each head; "" without one. Pairs of two heads without one are left out.
+    marked: [layer, head] str, the behaviour of each head, "" for none. Pairs of two heads with none are left out.
     Chance is the mean if behaviours are permuted within layers, since heads of a layer are alike whatever they do.
     Raises `NoVerdictError` if no two heads have the same behaviour, or all have.
     """
