@@ -230,7 +230,7 @@ def mean_intervals(sums: np.ndarray, sizes: np.ndarray | None = None, reach: tup
     """Return low and high ends, each [...], of 95 % intervals (99 % below 20 units, NaN below 8) of means over items.
 
     sums:  [unit, ...] sum of each unit's items.
-    sizes: [unit, ...] number of each unit's items, of a shape that broadcasts to that of `sums`; None for one each.
+    sizes: number of each unit's items, 0 for none, as an array that broadcasts to `sums`; None for one item each.
     reach: lowest and highest mean that a unit can have, beyond which no interval goes; None without bounds.
     """
     sums, sizes = (np.asarray(sums, dtype=float), np.ones(1)) if sizes is None else (sums, sizes)

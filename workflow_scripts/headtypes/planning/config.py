@@ -562,7 +562,7 @@ class Config(Strict):
     select: Select = Select()
 
     def clusterings(self, task: str) -> dict[str, tuple[str, int, Of]]:
-        """Return {name of partition: (method, k, "weights" or "norms", by which heads are divided)} of a task."""
+        """Return {name of partition: (method, k, features: "weights" or "norms")} of a task's clusterings of heads."""
         return {
             f"{task}-{'' if of == 'weights' else f'{of}-'}{method}-k{k}": (method, k, of)
             for of in self.divided_by(task)
