@@ -43,16 +43,17 @@ plot_gradients = of_inputs_alone("plot_gradients", calls="papers.clark2019.figur
 plot_divergence = of_inputs_alone("plot_divergence", calls="papers.clark2019.figures:run_divergence")
 
 
-def _tabulated(name: str, entries: Callable[[Plan], Iterable[Any]]) -> Stage:
+def _of_entries(rule: str, calls: str, entries: Callable[[Plan], Iterable[Any]]) -> Stage:
     def beside(plan: Plan) -> dict:
         return {"beside": _models_of_paper(plan, (entry.model for entry in entries(plan)))}
 
-    beside.__name__ = f"tabulate_{name}"
-    return stage(calls=f"papers.clark2019.tables:run_{name}")(beside)
+    beside.__name__ = rule
+    return stage(calls=calls)(beside)
 
 
-tabulate_relations, tabulate_coreference = _tabulated("relations", _treebanks), _tabulated("coreference", _coreference)
-tabulate_probes = _tabulated("probes", lambda plan: plan.probed)
+tabulate_relations = _of_entries("tabulate_relations", "papers.clark2019.tables:run_relations", _treebanks)
+tabulate_coreference = _of_entries("tabulate_coreference", "papers.clark2019.tables:run_coreference", _coreference)
+tabulate_probes = _of_entries("tabulate_probes", "papers.clark2019.tables:run_probes", lambda plan: plan.probed)
 
 
 # A job reads a few of all rows.
