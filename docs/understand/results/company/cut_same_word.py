@@ -7,6 +7,7 @@ NAME: name of the run in `cut.csv`, whose rows are replaced. FOLDER: the working
 Attention is cut after the softmax and rows are not renormalised, as in Guan et al.'s ablations.
 """
 
+import json
 import re
 import sys
 from itertools import accumulate
@@ -20,14 +21,14 @@ from torch import Tensor
 
 from headtypes.analyses.company.results import Company
 from headtypes.analyses.same_word.measure import SameWord
-from headtypes.attention.hook import Batch, Layer, run, run_batches
+from headtypes.attention.hook import Batch, Layer, run_batches
 from headtypes.attention.operations import head_of
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.progress import progress
 from headtypes.core.statistics import Evidence, Measured
 from headtypes.data.answering import GOLD_LOSS, Answers, load_for
 from headtypes.data.tasks import KINDS, read_rows
-from headtypes.data.windows import read_windows
+from headtypes.data.windows import draw_part, read_windows
 from headtypes.models.records import read_model_record
 
 HERE, KIND = Path(__file__).parent, KINDS["question_answering"]
@@ -59,7 +60,7 @@ def evaluate(windows, answers: Answers, model, cuts: dict[str, np.ndarray], same
     ids, types, sentences = windows.texts
     tables, lost = {name: [] for name in cuts}, {name: [] for name in cuts}
 
-    def run_batch(batch: Batch, shown) -> None:
+    def run_batch(batch: Batch, forward) -> None:
         length = batch.inputs["input_ids"].shape[1]
         pairs = torch.zeros(len(batch.samples), 1, length, length)
         for place, window in enumerate(batch.samples):
@@ -81,10 +82,8 @@ def evaluate(windows, answers: Answers, model, cuts: dict[str, np.ndarray], same
                     outputs[:, head : head + 1] = attention @ of_head.value
                 return outputs
 
-            values = answers.read(run(model, batch.inputs, hook), of_batch, batch.inputs)
-            read = pd.DataFrame({"window": batch.samples, **dict(zip(answers.columns, values, strict=True))})
-            tables[name].append(read)
-            shown.update(len(batch.samples))
+            values = answers.read(forward(hook), of_batch, batch.inputs)
+            tables[name].append(pd.DataFrame({"window": batch.samples, **values}))
 
     with answers.attached(model), progress(len(cuts) * len(ids), what, "windows") as bar:
         run_batches(model, ids, types, run_batch, batch_tokens=4096, bar=bar)
@@ -102,10 +101,8 @@ rows, windows = (
     read_rows(results / f"questions/{task}.jsonl", KIND.name),
     read_windows(results / f"windows/{model_name}/{task}.h5"),
 )
-chosen = np.flatnonzero(np.isin(windows.question_ids, company.units))
-windows = windows.select_questions(chosen)
-by_id = {row.id: row for row in rows}
-rows = [by_id[identity] for identity in windows.question_ids]
+settings = json.loads(company.made)[0]
+rows, windows = draw_part(rows, windows, settings["questions"], settings["seed"])
 record = read_model_record(results / f"sources/models/{model_name}.json")
 frequent = set(read_arrays(results / f"same_word/{model_name}/{task}.h5", SameWord).frequent)
 tokenizer = Tokenizer.from_file(str(Path(record.folder) / "tokenizer.json"))
