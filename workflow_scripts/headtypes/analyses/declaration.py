@@ -121,10 +121,10 @@ def rounded(values: Any) -> Any:
 
 
 def categories_of(names: pd.Series) -> tuple[list[dict], list[int | None]]:
-    """Return (categories, indices): the categories of heads, most frequent first, and each head's category, or None.
+    """Return (categories, indices): categories, most frequent first, and the index of each head's category, or None.
 
     names: the name of each head's category, or NaN. A category is {"name", "colour", "doubtful": False}; if there are
-    more categories than colours, the rarest share one.
+    more categories than colours, the rarest share one colour.
     """
     import pandas as pd
 
@@ -146,8 +146,8 @@ class Measure(NamedTuple):
     """One number of any set of heads, by which a type's heads are compared with as many heads drawn at random.
 
     quantity: name of what is measured on heads. statistic: how a set's values become one number, such as `mean`.
-    values: function from sets to one number for each set, NaN if it is undefined. interval: function from one set to
-        the ends of the number's interval; None if the analysis keeps no values of samples.
+    values: function from sets, [set, head] bool, to one number for each, NaN if undefined. interval: function from one
+        set, [head] bool, to the ends (low, high) of its number's interval; None without values of samples.
     about: the type that each set is related to, such as the type from which a set's divergence is measured; or None.
     """
 

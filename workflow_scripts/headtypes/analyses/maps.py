@@ -40,8 +40,8 @@ SHOWN_SAMPLES, SHOWN_TOKENS = 8, 48
 class AttentionMaps:
     """The attention of every head on one sample; each row sums to one (in a file, to the precision of float16).
 
-    tokens: as a reader sees them. truncated: whether the sample was cut. lengths: length of the vector that each token
-    hands over through the head (`attention.norms`); None if norms were not read.
+    attention: [layer, head, query, key]. tokens: as a reader sees them. truncated: whether the sample was cut. lengths:
+    [layer, head, token] of what each token hands over (`attention.norms`); None if norms were not read.
     """
 
     attention: Annotated[Float32[np.ndarray, "layer head token token"], Stored(dtype=np.float16)]
@@ -53,11 +53,11 @@ class AttentionMaps:
 
 @dataclass(frozen=True)
 class Examples:
-    """The attention, on one segment, of the heads that show the patterns of Clark et al. (2019, Figure 1) best.
+    """The attention, on one segment, of the head that shows each pattern of Clark et al. (2019, Figure 1) best.
 
-    heads: layer and head, from 0. value: mean over all segments of the head's number that defines the pattern, such as
-    the share of its attention to the next token. attention: among the tokens shown, the rows divided by their sums.
-    begins: whether these tokens begin the segment.
+    heads: for each pattern layer and head, from 0. value: the head's number that defines the pattern, such as the share
+    of its attention to the next token, mean over all segments. attention: for each pattern [query, key], of the tokens
+    shown; each row is divided by its sum. begins: whether these tokens begin the segment.
     """
 
     patterns: Annotated[list[str], Stored("pattern", "example")]
@@ -125,8 +125,8 @@ def map_samples(
 ) -> list[AttentionMaps]:
     """Return all heads' attention on each of up to `count` samples, cut to `tokens` if it is longer.
 
-    If `count` is 1, the sample is the one with length nearest to `tokens`. kind: kind of task, such as `text`.
-    norms: whether the lengths are read that turn attention into norms.
+    If `count` is 1, the sample is the one with length nearest to `tokens`; else the first that need no cut are taken,
+    then the first others, with the end of a text cut. kind: kind of task. norms: whether norms are read too.
     """
     samples, encoded = choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count)
     attentions, *lengths = run.read(encoded, Maps(), *([KeyLengthsRead()] if norms else []), batch_tokens=1)

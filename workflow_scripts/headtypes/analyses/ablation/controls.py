@@ -89,8 +89,8 @@ def controls_figure(
     """Draw a row for each condition: its drop with the interval, and a bar of the drops under random heads.
 
     drops: drops by condition, in the order of the rows. operations: {condition: {type or head: operation}}. A condition
-        on one type has the colour of the type. The bar goes from the lowest to the highest drop of a draw of random
-        heads. At the right of a row stands the share of the condition's heads that a draw changes in the same way.
+        on one type has the type's colour, any other is dark grey. The bar goes from the lowest to the highest drop of a
+        draw. At the right of a row stands the share of the condition's heads that a draw changes in the same way.
     """
     styles = type_styles(partition.types)
     figure = Figure(figsize=(PAGE, _AROUND + _ROW * len(drops)))

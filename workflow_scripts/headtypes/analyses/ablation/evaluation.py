@@ -62,8 +62,8 @@ class Asked(NamedTuple):
 def evaluate_condition(asked: Asked, *, condition: str, operations: dict[str, str], **settings) -> Scored:
     """Return (answers, scores): a model's answers to a task while heads are ablated, and the scores of the answers.
 
-    asked: the task and the model. condition: its name, for messages. operations: {type or head: operation}. settings:
-        fields of `Settings`, such as kind and precision.
+    asked: the task and the model. condition: its name, for messages. operations: {type or head: operation}; a head is
+        written `layer-head`, from 1. settings: fields of `Settings`, such as kind and precision.
     answers: {id: answer text or predicted label}. scores: a table with a row for each question, pair or document.
     """
     rows, windows, partition, record, head_outputs = asked
@@ -78,7 +78,7 @@ class Evaluator:
 
     rows, windows: questions, pairs or documents, and their windows. head_outputs: mean outputs of heads, [layer, head,
         channel], for the operation `mean`. gold: whether scores include the cross entropy of the right answer, in nats.
-    Raises `InputError` if the model cannot answer the rows, or takes no input as long as a fully padded window.
+    Raises `InputError` if the model cannot answer the rows, or take windows that `settings.reading` pads in full.
     """
 
     def __init__(
@@ -111,9 +111,10 @@ class Evaluator:
     def evaluate(self, sets: Sequence[np.ndarray], what: str) -> list[Scored]:
         """Return a pair (answers, scores) for each of several sets of operations on heads.
 
-        sets: for each set the operation on each head, [layer, head] object; equal sets are evaluated once.
+        sets: for each set the name of the operation on each head, [layer, head], `keep` for none.
         answers: {id: answer text or predicted label}. scores: a table with a row for each question, pair or document.
-        what: a name, for the progress bar. If padding counts under one set, windows are padded in full under all sets.
+        what: a name, for the progress bar. Equal sets are evaluated once. If heads of one set attend to the padding of
+            full windows, windows are padded in full under all sets.
         """
         ids, types, sentences = self._windows.texts
         answers, settings, reading = self._answers, self._settings, self._reading
@@ -172,7 +173,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 @dataclass(frozen=True)
 class HeadOutputs:
-    """The content of a file with the output of each head, averaged over tokens."""
+    """The content of a file with each head's output, averaged over tokens: [layer, head, channel]."""
 
     head_output: Float32[np.ndarray, "layer head channel"]
 
@@ -226,7 +227,7 @@ def run_head_outputs(inputs: Any, spec: dict, outputs: Any, provenance: dict) ->
 
 
 def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
-    """Return the share of a condition's heads that have the same operation in a draw; both are [layer, head]."""
+    """Return the share of a condition's heads that a draw changes alike; both are [layer, head], `keep` for none."""
     return float((drawn == operations)[operations != "keep"].mean())
 
 
@@ -242,9 +243,9 @@ def evaluate_controls(
 ) -> pd.DataFrame:
     """Return a model's scores while random heads of each layer are ablated, as many as in a condition and alike.
 
-    asked: the task and the model. condition: its name, for messages. operations: the condition's, {type or head:
-        operation}. draws: how many times heads are drawn; more draws do not change the first ones. questions: how many
-        rows are drawn at random, or "all". seed: of the draws of heads and rows. settings: fields of `Settings`.
+    asked: the task and the model. condition: its name, for messages. operations: the condition's, as in
+        `evaluate_condition`. draws: how many times heads are drawn; more draws do not change the first. questions: how
+        many rows are drawn at random, or "all". seed: of the draws of heads and rows. settings: fields of `Settings`.
     The table has a row for each draw and question, with the columns draw (from 0), id, the scores, such as f1, and
     overlap, the share of the condition's heads that the draw changes in the same way.
     """

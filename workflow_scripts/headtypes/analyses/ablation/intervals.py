@@ -59,10 +59,10 @@ class Scored:
         """Return the sum of the conditions' mean scores, each times its weight, with an interval over units.
 
         weights: {condition: weight}. baseline: the baseline's name, or None.
-        For the interval, only units count whose sum differs from the most frequent sum. A sum with the baseline is
-        therefore divided into drops from the baseline, and the baseline's score times the sum of all weights. If all
-        drops differ, but hardly any scores under one condition, since nearly all answers are lost, the sum has a part
-        for each condition.
+        An interval rests on units that differ from the most frequent value. If the baseline has a weight, the sum is
+        therefore made of two parts (`statistics.added`): the drops from the baseline, and the baseline's score times
+        the sum of all weights. If enough units differ in the drops (without a baseline, in the sum), but too few in
+        the score under some condition, since nearly all answers are lost, each condition is a part.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())

@@ -230,7 +230,8 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
         (for a label, how much more its heads cost than all heads of their layer, on average; for a number, the rank
         correlation with costs within layers) and p.
     p: two-sided, for all labels of a family at once (Westfall and Young 1993): the share of permutations of heads
-        within layers in which the family's largest statistic, in standard deviations under permutation, is as large.
+        within layers whose largest statistic of the family, in standard deviations under permutation, is at least the
+        label's. Labels of all heads or none, and numbers that are equal in each layer, have no row.
     """
     names, vectors, counts = [], [], []
     ranked = _ranks(costs)

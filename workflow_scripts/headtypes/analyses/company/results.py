@@ -19,10 +19,11 @@ DEEP = 12
 class Company:
     """The scores of each unit (a question, pair or document) without sets of heads, and with all heads (`whole`).
 
-    away: which heads a set lacks. metrics: names of the scores: `loss`, the cross entropy of the right answer in nats,
-        and names of `METRICS`. sizes: tokens over which scores are sums; 1 for units other than documents. articles:
-        names of the units' articles, empty if none are known. made: JSON that identifies settings, code and input files
-        of the scores, all but the number of sets.
+    away: [set, layer, head] bool, the heads that a set lacks. scores, whole: [set, unit, metric] and [unit, metric].
+    metrics: names of the scores: `loss`, the cross entropy of the right answer in nats, and names of `METRICS`.
+    sizes: [unit] tokens over which scores are sums; 1 for units other than documents. articles: names of the units'
+    articles, empty if unknown. made: JSON that identifies the scores' settings (but for the number of sets), code and
+    input files.
     """
 
     away: Bool[np.ndarray, "set layer head"]

@@ -35,8 +35,8 @@ def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | Non
     sets: how many; None for as many as put each head in 13 sets, and at least 150. per_layer: how many heads of a layer
         a set has; None for one in twelve.
 
-    In models of more than twelve layers, a set has heads of a third of the layers. Each layer's heads are dealt to sets
-    in random order, again and again, so that all heads are in equally many sets.
+    A set has heads of all layers or, in models of more than twelve layers, of a third of them. Each layer's heads are
+    dealt to sets in random order, again and again, so that all heads are in about equally many sets.
     Raises `InputError` if a layer has fewer heads than `per_layer`, or if some head would be in no set.
     """
     per_layer = per_layer or max(1, round(heads / _ONE_IN))
@@ -170,9 +170,6 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 
 def kept_for(path: StrPath) -> Path:
-    """Return the file that keeps the scores of a result for a later job: `kept/...` for `results/...`.
-
-    A path outside of `results/` gets the ending `.kept.h5` instead.
-    """
+    """Return the file that keeps a result's scores for a later job: `kept/...` for `results/...`, or `*.kept.h5`."""
     before, folder, after = Path(path).as_posix().rpartition("results/")
     return Path(before, "kept", after) if folder else Path(path).with_suffix(".kept.h5")

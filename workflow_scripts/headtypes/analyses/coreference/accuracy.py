@@ -179,10 +179,11 @@ read_coreference = table_reader("holds no accuracies at antecedents", dict.fromk
 
 @dataclass(frozen=True)
 class MentionSums:
-    """The sums of scores over each document's mentions, in rows for the best heads and the baselines on each type.
+    """The sums of scores over each document's mentions: a row for each best head or baseline, and type of mention.
 
-    right: [document, row] the sum of scores of a document's mentions of the row's type; a score is 1 for an antecedent
-        that is found, 0 for one that is missed, or a probability for `chance`. mentions: the number of mentions.
+    system, candidates, type, chosen: [row], as in the table of `measure_coreference`. mentions: [document, row] the
+        number of mentions of the row's type. right: [document, row] the sum of their scores: 1 for an antecedent that
+        is found, 0 for one that is missed; for `chance` the probability that it is found.
     """
 
     system: Annotated[list[str], Stored(dimension="row")]

@@ -150,7 +150,7 @@ def sentence_with(document: AnnotatedDocument, word: int) -> tuple[int, Annotate
 
 
 def head_word_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
-    """Return the head word of the words from `start` to `end` of a sentence, all counted from 0.
+    """Return the head word of the words from `start` to `end`, included, of a sentence; all are counted from 0.
 
     With a dependency tree, the head word is the one whose head is not among these words; of several, the nearest to the
     root, then the first. With a parse, Collins' rules decide (`head_by_parse`). With neither, the head word is the word
@@ -216,10 +216,10 @@ CANDIDATES = ("words", "words_before", "mentions")
 class AntecedentGuesses:
     """The guess of every head at the antecedent of each mention that has one, in the parts of documents that were read.
 
-    Documents, parts and words are indices from 0. start, stop: a part's words, from `start` to before `stop`. unread:
-    document and index of each word that has no token. mention: the mention's first and last word in its part.
-    guess: a word of the part, -1 for none; last axis: the guess among all other words of the part, among the words
-        before the mention's head word, and among the head words of earlier mentions.
+    Documents, parts and words are indices from 0. document, start, stop: [part] its document and words, from `start`
+    to before `stop`. unread: document and index of each word that has no token. part: [mention] its part. mention:
+    [mention, 2] its first and last word in the part. guess: [mention, layer, head, 3] a word of the part, -1 for none:
+    among all other words, the words before the mention's head word, and the head words of earlier mentions.
     """
 
     document: Int32[np.ndarray, " part"]

@@ -108,7 +108,7 @@ SHARES = {"weights": ("distance", "first"), "norms": ("norms", "norms_first")}
 
 @dataclass(frozen=True)
 class Features:
-    """The distance features of every head on every sample.
+    """The distance features of every head on every sample, [sample, layer, head, column].
 
     distance: share of attention in 64 distance bins, self, `[CLS]`, `[SEP]`, comma and period; a row sums to one,
         together with the share that goes to no token.

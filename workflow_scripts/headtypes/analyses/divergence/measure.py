@@ -38,8 +38,8 @@ _UNIT = 2.0**-30
 class KeptLayers:
     """A hook that keeps the queries and keys of all layers of a batch, in `layers`.
 
-    lengths: a function that returns the length of what each token hands over through each head, which is then kept in
-        place of values; None if norms are not read.
+    lengths: computes the length of what each token hands over through each head, which is kept in place of values;
+        if None, norms are not read, and keys take the place of values.
     """
 
     def __init__(self, lengths: KeyLengths | None = None):
@@ -59,7 +59,7 @@ def divergences(
     """Return the Jensen-Shannon divergences of all pairs of heads, summed over rows, in nats, and the number of rows.
 
     The divergences are [1, head, head], or with `norms` [2, head, head], of weights and of norms (`attention.norms`).
-    Raises `InputError` if the model's heads cannot be read, or an attention is not finite.
+    what: a name, for messages. Raises `InputError` if heads cannot be read, or an attention is not finite.
     """
     shape = layers_and_heads(model)
     total, entropy_sums = np.zeros((1 + norms, *2 * (math.prod(shape),))), EntropySums()
@@ -83,8 +83,9 @@ def compare_heads(
 ) -> Float[np.ndarray, "head head"]:
     """Return the Jensen-Shannon divergence of all pairs of heads, summed over the rows of a batch, in nats; float64.
 
-    layers: all layers of a model on one batch; for norms, their values are what tokens hand over (`KeptLayers`).
-    lengths: number of tokens of each sample. The diagonal is NaN for a head whose attention is not finite, else 0.
+    layers: all layers of a model on one batch. lengths: number of tokens of each sample. norms: whether norms are
+    compared, not weights; then values are lengths of what tokens hand over (`KeptLayers`). entropy_sums: kept from
+    batch to batch for its memory. The diagonal is NaN for a head whose attention is not finite, else 0.
     """
     heads = sum(layer.query.shape[1] for layer in layers)
     total = torch.zeros(heads, heads, dtype=torch.float64, device=layers[0].query.device)

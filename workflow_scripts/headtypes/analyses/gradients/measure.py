@@ -39,9 +39,8 @@ NOT_COUNTED = -1
 class Loss(SomeTokens):
     """The loss of a language model on each of some texts: the mean cross entropy of the tokens to predict in the text.
 
-    texts: their tokens, as the model reads them, and kinds; the kind `NOT_COUNTED` is that of a token that does not
-        count as attended. predicted: for each text the indices of the tokens whose logits are read, and the ids of the
-        tokens that are right there, [prediction] each.
+    texts: as the model reads them; a token of the kind `NOT_COUNTED` (-1) does not count as attended. predicted: for
+        each text the indices of the tokens whose logits are read, and the ids that are right there, [prediction] each.
     Attribute units: [input] int, index of the sample that the input is part of; here each text is a sample.
     """
 
@@ -63,7 +62,7 @@ class Loss(SomeTokens):
         self._predictions = torch.tensor(list(map(len, indices)))
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the loss on each text of the batch that was started, [text]; output: the model's output for it."""
+        """Return the loss on each text of the started batch, [text], from the model's output; `given` is not used."""
         sums = self.token_loss_sums(output)
         return sums / self._predictions.to(sums)
 
@@ -186,7 +185,7 @@ def gradients_by_kind(
 
     Every key counts, even one that a causal or local layer hides from the query: the attention is a free variable. A
     sample without a token of the kind does not count; the inputs of one sample with a token of the kind count alike.
-    Kinds are `[SEP]`, `[CLS]`, comma or period, other tokens, and all; NaN where no sample has a token of the kind.
+    Kinds are `[SEP]`, `[CLS]`, comma or period, other tokens, and all; NaN without such a token. what: for messages.
     """
     # Only head outputs need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)
@@ -225,7 +224,7 @@ def gradients_by_kind(
 class AttentionGradients:
     """A hook of a batch that changes no attention, and reads the attention's gradients in the backward pass.
 
-    members: for each input, whether each token is of each kind. shape: numbers of layers and of heads of a layer.
+    members: for each input [token, kind] bool, the kinds of a token. shape: numbers of layers and of heads of a layer.
     Attribute anchor: a scalar that every layer depends on.
     """
 

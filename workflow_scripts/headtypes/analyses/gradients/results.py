@@ -36,7 +36,7 @@ class Gradients:
         return [] if self.reason is None else [f"nothing is measured: the model {self.reason}."]
 
     def table(self) -> pd.DataFrame:
-        """Return a row for each head: layer and head, from 0, and, in every row, loss, samples and reason.
+        """Return a row for each head: layer and head, from 0, and, in every row, loss, number of samples and reason.
 
         Columns sep, cls, punctuation, other and all are means of |dLoss / dA| over the attention to such tokens.
         """
