@@ -187,14 +187,14 @@ def detect_heads(
     model:      model in evaluation mode, on any device; afterwards it is as before.
     sequences:  number of random sequences; each is read once repeated and once, for the null, with shuffled tokens.
     length:     number of tokens of a random sequence before its repetition.
-    least:      share of attention by which a head must exceed the null to count as detected.
+    least:      share of attention by which the score on a sequence must exceed the null to count in `above`.
     seed:       seed of the random tokens.
     max_length: number of tokens of the longest input, by default the most that model and tokenizer take.
     batch_tokens: most tokens of a batch.
 
     A row is about a detector, layer and head (from 0). Columns: means over the sequences of score, null and their
-    difference, with its interval (low, high); above, on how many sequences the difference exceeds `least`; p,
-    corrected_p and detected.
+    difference, with its interval (low, high); above, on how many sequences the difference exceeds `least`; p of the
+    hypothesis that these are at most half of all; corrected_p (Holm 1979); detected, whether corrected_p < 0.05.
     Raises `InputError` if sequences of this length cannot be drawn, or the model's heads cannot be read.
     """
     check_readable(model, tokenizer)

@@ -30,7 +30,7 @@ class Ablation:
     sentences:  for each sample of the batch, the sentence number of each real token, [token]: -1 for a special token, 0
         for the first text (the question), from 1 for the sentences of the second text (the context).
     reading:    one way to read the paper; with `uniform_over_padding` the batch must be padded to the full window.
-    head_outputs: [layer, head, channel] mean output of each head; None if no operation needs mean outputs.
+    head_outputs: [layer, head, channel] each head's output, mean over tokens of samples; None if no head has `mean`.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class AblatedHeads:
 
     @property
     def mean_outputs(self) -> Float[Tensor, "head 1 channel"]:
-        """The measured mean output of each head; raises `InputError` if the model's heads have other channels."""
+        """The given mean output of each head; raises `InputError` if the model's heads have more or fewer channels."""
         means, value = self.ablation.head_outputs[self.layer_number], self.all_heads.value
         if means.shape[-1] != value.shape[-1]:
             raise InputError(
@@ -146,8 +146,8 @@ class AblatedHeads:
 class SentencePairs(Group):
     """Samples of one length, with the pairs of their tokens that are within a sentence, or between sentences.
 
-    group: the samples. sentences: for each sample of the batch the sentence of each token, -1 for a special token;
-        padding counts as special.
+    group: the samples. sentences: for each sample of the batch, the number of each token's sentence, [token]: -1 for
+        a special token. Padding counts as special.
     """
 
     def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
@@ -179,7 +179,7 @@ class SentencePairs(Group):
     def drawn(
         self, mask: Bool[Tensor, "#sample 1 query key"] | None, *, seed: int, layer: int, heads: int
     ) -> Int[Tensor, "sample token head"]:
-        """Return for each token, and each of as many heads as `heads`, the index of another token, drawn at random.
+        """Return for each token, in each of `heads` heads, the index of another token, drawn at random.
 
         A token draws among the other tokens that the layer's `mask` lets it look at: a special token among special
         tokens, any other among the rest. Padding, and a token that has no token to draw, get their own index. A draw

@@ -146,7 +146,7 @@ class Layer:
         return scores
 
     def head_outputs(self) -> Float[Tensor, "batch head query value_channel"]:
-        """Return attention times values, before the output projection, as the model itself computes the product."""
+        """Return attention times values, before the output projection."""
         if self.is_plain:
             return scaled_dot_product_attention(self.query, self.key, self.value, attn_mask=self.mask, scale=self.scale)
         queries = self.query.shape[2]
@@ -267,7 +267,7 @@ class Group:
         self._mask: Tensor | None = None
 
     def part(self, layer: Layer) -> Layer:
-        """Return the layer for the group's samples alone, without padding."""
+        """Return the layer with its tensors cut to the group's samples, without padding."""
         query, key, value = (tensor[self.samples, :, : self.length] for tensor in (layer.query, layer.key, layer.value))
         bias, mask = layer.bias, layer.mask
         if bias is not None:
@@ -379,7 +379,7 @@ def model_inputs(
 ) -> dict[str, Tensor]:
     """Return the keyword arguments of a forward pass, [input, token] int64, padded to the longest input or `length`.
 
-    input_ids, token_types: ids and token types of each input's tokens; token_types is None for a model without types.
+    input_ids, token_types: ids and token types of each input's tokens; None for a model without token types.
     """
     inputs = {
         "input_ids": padded(input_ids, pad_token, device, length),

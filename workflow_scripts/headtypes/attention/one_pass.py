@@ -71,7 +71,7 @@ def read_attention(
 class AttentionReader:
     """A hook that hands the attention of each layer on one batch to reducers, and leaves the model as it is.
 
-    lengths, stream: objects that reducers of norms and of the residual stream need.
+    lengths: needed if a reducer reads norms or the residual stream. stream: needed if one reads the stream.
     """
 
     def __init__(

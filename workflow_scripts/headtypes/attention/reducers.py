@@ -64,9 +64,9 @@ class Block:
 
     @cached_property
     def attention(self) -> Float[Tensor, "sample head row key"] | None:
-        """Attention in float32; each row sums to one, for a reducer of norms after multiplication by `lengths`.
+        """Attention in float32, None if no reducer of the pass reads it; with `to_none`, each row sums to one.
 
-        The sums include `to_none`, a row's share for no token. None if no reducer of the pass reads attention.
+        For a reducer of norms, rows are instead scaled so that `attention * lengths` (`shares`) sums to one.
         """
         rows = self.rows.stop - self.rows.start
         return None if self.memory is None else self.memory[:, :, :rows, : self.group.length].float()

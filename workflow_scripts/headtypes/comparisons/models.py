@@ -39,7 +39,7 @@ class ModelPair(NamedTuple):
 def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
     """Return each pair of models; in a pair of a model and its ancestor, the ancestor is `other`.
 
-    parents: {name of a model on a task: name of its parent on that task, or None}. models: {the same name: the model}.
+    parents: {name of a model on a task: name of its parent on that task, or None}. models: {this name: the model's}.
     """
     pairs = []
     for other, model in combinations(parents, 2):
@@ -56,11 +56,11 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
     """Return one row for each pair of models (model, other, relation) on how alike the types of their heads are.
 
     partitions: {name of a model on a task: partition}. Further columns are
-    - same_shares, same_layers: percent of the model's heads that could keep their type if it had as many heads of each
-      type as the other model has, in all or at every depth (a layer's place between the first and the last layer);
-    - same_type, same_cluster, adjusted_rand: percent of the model's heads with the same type, and in matched clusters,
-      and the adjusted Rand index of the two partitions; NaN without a relation;
-    - doubtful, other_doubtful: text, the types whose name is doubtful in the model and in the other model.
+    - same_shares: sum over types of the smaller of the type's shares of heads in the two models, in percent;
+      same_layers: the same sum over types and depths (a layer's place between the first and the last layer);
+    - same_type, same_cluster: percent of heads with the same type in both, and whose clusters in both match
+      (`matched_clusters`); adjusted_rand: adjusted Rand index of the partitions; all NaN without a relation;
+    - doubtful, other_doubtful: names of doubtful types of the model, and of the other model, in a text with commas.
     """
     rows = []
     for pair in pairs:
@@ -78,7 +78,7 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
 
 def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return model, parent, same_type, same_cluster and adjusted_rand of the rows of `pairs_table` on a parent."""
+    """Return model, parent, same_type, same_cluster and adjusted_rand of the pairs whose relation is `parent`."""
     parents = pairs[pairs["relation"] == "parent"].rename(columns={"other": "parent"})
     return parents[["model", "parent", "same_type", "same_cluster", "adjusted_rand"]]
 
@@ -88,8 +88,8 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
     partitions: {name of a model on a task: partition}. Columns with `other_` are about the other model.
     - heads, share: number of heads of the type, and percent of all heads; difference: share less other_share;
-    - same_layers: percent of the type's heads at the same depth in both, NaN if a model has no head of the type;
-    - near, special, far: mean shares, 0 to 1, of the attention of the type's heads to near, special and far tokens;
+    - same_layers: sum over depths of the smaller of both models' percents of the type's heads; NaN if one has none;
+    - near, special, far: means over the type's heads of the columns of `Partition.table`, shares of attention, 0 to 1;
     - doubtful: whether the name of the type is doubtful.
     """
     rows = []
@@ -114,8 +114,8 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """Return one row for each head (layer and head from 0) of each pair of models with a relation (model, other).
 
-    type, other_type: the head's types in both. same_cluster: whether the head is in matched clusters. doubtful,
-    other_doubtful: whether the names of these types are doubtful. partitions: {name of a model on a task: partition}.
+    type, other_type: the head's types in both. same_cluster: whether its clusters in both match (`matched_clusters`).
+    doubtful, other_doubtful: whether the types' names are doubtful. partitions: {name of a model on a task: partition}.
     """
     tables = []
     for pair in pairs:
@@ -159,7 +159,7 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
-    """Return, [permutation], the percent of heads that keep their parent's cluster if layers have permuted types."""
+    """Return, [permutation], the percent of heads that keep the parent's cluster after a shuffle in each layer."""
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
     ours, theirs = np.vectorize(names.index, otypes=[int])([partition.type_of, parent_partition.type_of])
@@ -210,7 +210,7 @@ _COLUMNS = [
 
 
 def compared_table(pairs: pd.DataFrame, clustering: str) -> Table:
-    """Return a page's table of the first 40 pairs of models; pairs with a relation come first.
+    """Return a page's table of the first 40 pairs of models; those whose `relation` is not empty come first.
 
     pairs: the result of `pairs_table`. clustering: name of the clustering, for the title.
     """

@@ -56,7 +56,7 @@ def draw_heads(
 
 
 def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> Place:
-    """Return the place of a value among values of random heads, NaN left out; p > 0 (Phipson and Smyth 2010)."""
+    """Return the place of a value among values of random heads, without those that are NaN (Phipson and Smyth 2010)."""
     drawn = drawn[~np.isnan(drawn)]
     if np.isnan(value) or not len(drawn):
         return Place(np.nan, np.nan, np.nan, None, np.nan, len(drawn))
@@ -99,7 +99,8 @@ def compare_types(
 ) -> pd.DataFrame:
     """Return the values of each type in each analysis, with values of as many random heads of the same layers.
 
-    measures: numbers of any set of heads. left_out: scores in conditions that leave out one type each.
+    measures: numbers of any set of heads. left_out: for each condition that leaves out one type, {"type",
+        "operation", "task"} and tables of scores with random heads, with the type, and with no head left out.
     tested: names of the analyses in which p is computed. seed: of the random sets of heads, at least 20,000 for each
         type; there are more if even the smallest p of so few would not be significant after the correction.
 
@@ -136,7 +137,7 @@ def compare_types(
 
 
 def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the result of `compare_types` without minima, maxima, and rows that repeat another number."""
+    """Return the rows of `compare_types` that its figure shows: none with minima, maxima or what other rows repeat."""
     of_relations = table["analysis"] == "relations"
     derived = of_relations & table["quantity"].str.endswith("(stanford)")
     left_out = of_relations & ~derived & table["task"].isin(table.loc[derived, "task"])
@@ -187,7 +188,7 @@ def compare_files(
     """Return the result of `compare_types`, from files.
 
     files: {analysis: {task: path}}, in the order of the rows. left_out: for each condition that leaves out one type,
-        {"type", "operation", "task"} and paths of scores without random heads, without the type, and with all heads.
+        {"type", "operation", "task"} and paths of scores with random heads, with the type, and with no head left out.
     tested: names of the analyses in which p is computed.
     """
     types = {name: (partition.type_of == name).ravel() for name in partition.types}

@@ -30,13 +30,12 @@ class Result:
     """A result that a rule writes for each of some plan entries: one file, or one file in each of several formats.
 
     path: pattern from the working directory, in which `{model}` is a wildcard and `{pdf,png}` stands for either.
-    rule: name of the rule; of: function from a plan to the entries with this result, which fill in `path`, or None for
-        what a job alone needs.
+    rule: name of the rule; of: function from a plan to its entries with this result; None if only other jobs read it.
     about: what the result is, in a few words, for those to whom results are given.
     content: what is in the files, for the documentation: columns, units, shapes; empty if that of another result says
-        it. As a keyword, it is no part of a job's code (`planning.code`).
+        it. Given as a keyword, it can change and no job runs again (`planning.code`).
     section: heading of the documentation under which the result is listed.
-    name: name by which jobs find the result among their inputs, and rules of `rules/analyses.smk` write it.
+    name: name of the result among the inputs of jobs, and among the outputs in `rules/analyses.smk`.
     withheld: why the result is not given away (`commands/export.py`); empty if it is.
     """
 
@@ -75,8 +74,8 @@ class Stage:
         it. None for jobs that run no model, and need no GPU.
     reads: name of the input that holds the texts.
     passes: function from plan, wildcards and number of texts to how often a job reads all texts; None for once.
-    inputs: what jobs read, if `rules/analyses.smk` makes the rule, which writes all results that name it: results, and
-        functions from the plan and the wildcards to a path, or to [] without one. Jobs find either by its name.
+    inputs: results that jobs read, and functions from the plan and the wildcards to a path, or to [] for none; jobs
+        find each by its name. If there are any, `rules/analyses.smk` makes the rule, with all results that name it.
     """
 
     spec: Callable[..., dict]

@@ -106,7 +106,7 @@ class Evidence:
 
 
 class Together:
-    """A sum of several means, one of which `is_exact`, with its interval and p-values.
+    """A sum of several means, at least one of which `is_exact` (`Evidence`), with its interval and p-values.
 
     parts: the means. Their intervals share the probability of error equally, and the ends of the intervals are added.
     P-values are multiples of 0.0001.
