@@ -53,7 +53,7 @@ def special_tokens(tokenizer) -> tuple[list[int], list[int]]:
 class EncodedWords(NamedTuple):
     """The sentences that a model can read, encoded, in the order given.
 
-    kept: [sentence] the index of each readable sentence among all sentences. encoded: tokens of the readable sentences.
+    kept: [sentence] the index of each readable sentence among all sentences. encoded: their token ids.
     word_of_token: for each readable sentence, the index of each token's word, from 0; -1 for special tokens.
     left_out: {reason: number of sentences that were left out for this reason}.
     """
@@ -102,7 +102,7 @@ def encode_sentences(
 class WordRows:
     """Some rows of the attention between words, in one layer and one sample of a batch.
 
-    A row or column is for a word, or for the special tokens before or behind all words.
+    Row or column 0 is for the special tokens before the words, i + 1 for word i, the last for those behind the words.
     layer, sample: index of the layer, and of the sample in the batch, from 0. start: index of the first of these rows.
     attention: [head, row, index]; a row sums to one, or to less if some attention goes to no token.
     mask: [row, index] whether the model lets a subword of the row's word look at a subword of the column's word; None

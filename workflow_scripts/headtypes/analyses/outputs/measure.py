@@ -40,12 +40,13 @@ HEADS = ("layer", "head", *TOKENS, *QUARTERS, "low", "high", "relative", "off", 
 class Outputs:
     """The vectors that every head writes into the residual stream, on every sample.
 
-    written: 12 columns. Nine (`written...`) are means over tokens of the length of the vector that the head adds to a
-        token, divided by the length of the residual stream at this token: over all tokens, the first token, other
-        `[CLS]` and `[SEP]`, comma and period, all other tokens, and each quarter of the sample without its first token;
-        NaN where a sample has none of these tokens. `length` is the mean length of the vector over all tokens. `first`
-        and `to_largest` are the head's share of attention to the first token, and to that with the stream's largest.
-    stream: largest and median magnitude of the stream that the layer reads, and the token, from 0, with the largest.
+    written: [sample, layer, head, 12]. Nine columns (`written...`) are means over tokens of the length of the vector
+        that the head adds to a token, divided by the length of the residual stream at this token: over all tokens, the
+        first token, other `[CLS]` and `[SEP]`, comma and period, all other tokens, and each quarter of the sample
+        without its first token; NaN where a sample has none of these tokens. Column `length` is the mean length of the
+        vector; `first` and `to_largest` are shares of attention to the first token and to the stream's largest number.
+    stream: [sample, layer, 3] largest and median magnitude in the stream that the layer reads, and the token, from 0,
+        with the largest. length: the number of tokens of each sample.
     reason: why there are no values, or None.
     """
 

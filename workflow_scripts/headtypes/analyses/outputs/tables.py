@@ -66,7 +66,7 @@ def layers_table(outputs: Outputs) -> pd.DataFrame:
       ratio: the median over samples of largest divided by median.
       massive: percent of samples with a massive activation, a number above 100 and 1,000 times the median magnitude.
       token: the token, from 1, that most often has the stream's largest number. to_largest: mean share of the heads'
-        attention that goes to the token with the largest number. even: the same share under even attention.
+        attention that goes to the token with the largest number. even: this share if spread evenly over all tokens.
       off, off_no_sink: means of these columns of `heads_table` over the layer's heads.
       varies: the number of heads that are off on more than 5 % and less than 95 % of the samples.
     """
@@ -104,7 +104,7 @@ _ON, _OFF = "0.6", PALETTE[1]
 
 @styled
 def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
-    """Draw what heads write, by layer and against attention to the first token, and the stream's sizes by layer."""
+    """Draw `heads_table` and `layers_table`: what heads write, also by attention to the first token, and streams."""
     figure = Figure(figsize=(PAGE, _HEIGHT), layout="constrained")
     if heads["written"].isna().all():
         figure.text(0.5, 0.5, "nothing could be measured of this model", ha="center")

@@ -47,7 +47,7 @@ plot_analysis = of_inputs_alone("plot_analysis", calls="analyses.own.figure:run"
 
 
 def read_values(path: StrPath) -> pd.DataFrame:
-    """Return a file's rows, one per head in order: layer, head (from 0), value, low, high, samples, label and unit."""
+    """Return a file's rows, one per head: layer, head (from 0), value, low, high (interval), samples, label, unit."""
     from headtypes.core.table_files import table_reader
 
     numbers = {"layer": int, "head": int, "value": float, "low": float, "high": float, "samples": int}

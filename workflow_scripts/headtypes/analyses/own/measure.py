@@ -29,8 +29,8 @@ from headtypes.models.records import ModelRecord, read_model_record
 class SampleBlock:
     """The attention of some tokens of one sample (queries) to all its tokens (keys), by all heads of one layer.
 
-    queries, keys: positions in the sample, from 0. ids: token ids. layer: index of the layer, from 0.
-    kinds: 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
+    weights: [head, query, key]. queries, keys: positions in the sample, from 0. layer: index of the layer, from 0.
+    ids, kinds: of each key its token id, and 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for others.
     """
 
     weights: Float[Tensor, "head query key"]

@@ -140,7 +140,7 @@ def readable_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors:
 def maps_in_both_directions(
     model: PreTrainedModel, encoded: EncodedWords, *, batch_tokens: int, what: str, bar: tqdm
 ) -> Iterator[torch.Tensor]:
-    """Yield for each sentence the attention W between words and its transpose, of every head.
+    """Yield for each sentence the attention between words of every head, W[i, j] from i to j, and its transpose.
 
     An item is [2 * layer * head, index, index] float32, first W of all heads, then the transposes. Index 0 is the
     special token before the words, i + 1 word i, and the last index the special token behind the words.
@@ -284,8 +284,8 @@ DISTANCE_FEATURES = 8
 class ProbedSentence(NamedTuple):
     """A sentence of n words, as probes read it.
 
-    maps: attention between words W and its transpose for each of K heads, [2K, n + 2, n + 2]; [f, i, j] is candidate i
-        with dependent j. Index 0 is `[CLS]`, 1 to n are the words, n + 1 is `[SEP]`.
+    maps: [2K, n + 2, n + 2], first attention between words W of K heads, then the transposes; [f, i, j] is candidate i
+        with dependent j. Index 0 is `[CLS]`, 1 to n are the words, n + 1 is `[SEP]`. vectors: [n, channel], of words.
     """
 
     maps: Float[Tensor, "map index index"]
@@ -381,8 +381,8 @@ class DistanceAndWords(nn.Module):
 def distance_features(words: int) -> Float[Tensor, "candidate word 8"]:
     """Return eight features of candidate i and word j in a sentence of n words, [candidate, word, 8].
 
-    The features are (i - j) / n and (j - i) / n, each 0 if negative; whether i - j is 0, -1, 1, -2 or 2; and whether i
-    is the root. words: n. Candidates count from 0, the root; words count from 1.
+    The features are (i - j) / n and (j - i) / n, each 0 if negative; whether i - j is 0, -1, 1, -2 or 2; and 0. For
+    the root (i = 0) they are seven zeros and 1. words: n. Candidates count from 0, the root; words count from 1.
     """
     features = torch.zeros(words + 1, words, DISTANCE_FEATURES)
     index = torch.arange(1, words + 1)
@@ -406,7 +406,7 @@ class Trainer:
         self._optimiser = torch.optim.Adam(probe.parameters(), lr=learning_rate)
 
     def train(self, sentence: ProbedSentence, heads: Tensor) -> None:
-        """Take one step down the sum of the cross entropies of the words' heads, [word] int64: 0 for the root."""
+        """Take one step down the summed cross entropies. heads: [word] int64 syntactic heads, from 1; 0 is the root."""
         scores = self.scores(sentence)
         loss = cross_entropy(scores.transpose(1, 2).flatten(0, 1), heads.repeat(len(scores)), reduction="sum")
         self._optimiser.zero_grad()

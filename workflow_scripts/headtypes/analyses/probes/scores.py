@@ -26,8 +26,8 @@ BASELINES = ("right_branching", "best_offset", "best_head")
 class RightWords:
     """The number of words of each sentence whose syntactic head each probe and each baseline finds.
 
-    right: [sentence, system]; for a probe the mean over its random starts. words: [sentence] how many words are
-        scored, all but punctuation.
+    system: names of the probes and baselines. right: [sentence, system], for a probe the mean over its random starts.
+    words: [sentence] how many words are scored, all but punctuation.
     """
 
     system: Annotated[list[str], Stored(dimension="system")]

@@ -114,7 +114,7 @@ def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
     """Return {relation: its words with their syntactic heads}: three totals, then the labels of the treebank, sorted.
 
     The totals are all words, words without punctuation, and words without punctuation and root. Labels stand as they
-    are (`nsubj:pass`); those with subtypes have a further entry for all subtypes together (`nsubj:*`).
+    are (`nsubj:pass`); a label with subtypes has a further entry for itself and all subtypes together (`nsubj:*`).
     Raises `InputError` if a label has the name of a total, or ends in `:*`.
     """
     labels = sorted({label for sentence in sentences for label in sentence.relations})
@@ -227,16 +227,16 @@ class BestHeads:
 
     A fold is a choice of heads on some sentences and the scores of these heads on other, or the same, sentences. With
     two folds, each half of the sentences is scored with the choice of the other half.
-    chosen: layer, head and direction (0: from dependent to head) of the best head, layer and head of the best one in
-        the other direction (-1 for none), and the index of the best offset among -3, -2, -1, 1, 2 and 3.
-    right: sums over each sentence's words of the shares accuracy, other_accuracy, offset_accuracy, above_offset and
-        forward_above_backward; NaN without a head. words: numbers of words scored; visible: of those, how many have a
-        right answer that the head can see.
-    to_sep, to_sep_words: sum and number of the best head's shares of attention to [SEP], from the relation's words that
-        look (in direction 0 dependents), from other words, from non-nouns, and from words neither nouns nor pronouns.
-    looks: every head's mean share to [SEP] from all words where heads are chosen, NaN if none can see [SEP].
-    rises: every head's mean share from other words less that from words that look, where heads are scored.
-    leads: every head's accuracy less that of the best offset, in points, where heads are chosen.
+    chosen: [relation, fold, 6] layer, head and direction (0: from dependent to head) of the best head, layer and head
+        of the best one in the other direction (-1: none), index of the best offset among -3, -2, -1, 1, 2 and 3.
+    right: [sentence, relation, 5] sums over words of the shares accuracy, other_accuracy, offset_accuracy, above_offset
+        and forward_above_backward; NaN without a head. words: [sentence, relation] numbers of words scored; visible:
+        [relation] how many of those have a right answer that the head can see.
+    to_sep, to_sep_words: [sentence, relation, 4] sum and number of the best head's shares of attention to [SEP], from
+        words that look (in direction 0 dependents), other words, non-nouns, and words neither nouns nor pronouns.
+    looks: [fold, layer, head] mean share to [SEP] from all words where heads are chosen, NaN if none can see [SEP].
+    rises: [relation, fold, layer, head] mean share to [SEP] from words that do not look less that from those that do,
+        where heads are scored. leads: as rises, accuracy less that of the best offset, in points, where chosen.
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
@@ -384,7 +384,7 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """The results of `measure_relations`: two tables, and {scored sentences, such as `test`: sums over sentences}."""
+    """The results of `measure_relations`: two tables, and {scored sentences, such as `test`: their `BestHeads`}."""
 
     heads: pd.DataFrame
     best: pd.DataFrame
@@ -412,7 +412,7 @@ def measure_relations(
         head's share of attention to [SEP] from the relation's words that look (dependents or syntactic heads, by
         direction), and from all other words. {name}_low, {name}_high: intervals over sentences. left_out: a sentence on
         how many sentences of `file` no head reads, and why.
-    sums: {scored: each sentence's sums, over its words, of the best heads' accuracy}, `file` first, for the intervals.
+    sums: {scored: the best heads with each sentence's sums over its words}, `file` first, for the intervals.
     """
     read = {name: Part(parts[name], arcs[name]) for name in arcs}
     listed = [

@@ -15,8 +15,8 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
     """Return two columns of the atlas (the page of every head), as `Column`s: each head's best relation, and its lead.
 
     A head's best relation is the one at which its accuracy is farthest above that of the best fixed offset; the lead is
-    the difference in points. The list is empty if no head is above an offset. path, best: files of the tables of all
-    heads and of the best heads of relations.
+    the difference in points. A head above no offset has no values; if all are such heads, the list is empty. task: name
+    of the treebank. path, best: files of the tables of all heads and of the best heads of relations.
     """
     from headtypes.analyses.relations.accuracy import TOTALS, chosen_and_scored_on_file, read_best_heads, read_relations
 
@@ -55,7 +55,7 @@ def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield `Measure`s of a set of heads: its best head's accuracy at each relation, and its number of best heads.
+    """Yield `Measure`s of any set of heads: its best head's accuracy at each relation, and its number of best heads.
 
     The number is that of the relations whose best head in the whole model is in the set. Not counted are totals, rows
     that unite a relation with its subtypes, and poss, since poss* has the same words. Accuracies are those on the part

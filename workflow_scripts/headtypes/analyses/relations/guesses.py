@@ -19,10 +19,10 @@ class ArcGuesses:
     """The guess of every attention head at the syntactic head of each word, in the sentences that a model could read.
 
     sentence, length: indices of the read sentences in the treebank, and their numbers of words. Words of all sentences
-        stand one after the other. guess: 1 for the first word of the sentence, -1 for no guess; the last dimension is
-        the direction, from dependent to head, then from head to dependent. visible: [word, layer, direction, 2] first
-        and last word that each guess could be, -1 for none; causal and local layers hide some words. to_sep: share of
-        each word's attention to the token that ends the input ([SEP]); NaN if the word cannot see the token.
+        stand one after the other. guess: [word, layer, head, direction] 1 for the first word of the sentence, -1 for no
+        guess; direction 0 is from dependent to head, 1 from head to dependent. visible: [word, layer, direction, 2]
+        first and last word that a guess could be, -1 for none; causal and local layers hide words. to_sep: [word,
+        layer, head] share of the word's attention to the token that ends the input ([SEP]); NaN if it cannot see it.
     left_out: {reason: number of sentences not read}; the reason is too many tokens, or a word without a token.
     """
 

@@ -40,9 +40,9 @@ _NONE = -1
 class SameWord:
     """The attention of words to the same word in the other text, and elsewhere in their own text, on every sample.
 
-    shares: mean attention of words to the same word in the other text (place 0), or elsewhere in their own text (place
-        1), over the words of a sample that have the same word there; NaN if no word has.
-    chance: the same mean for attention that is spread evenly. frequent: the most frequent words, which are left out.
+    shares: [sample, layer, head, place] mean attention of words to the same word in the other text (place 0), or
+        elsewhere in their own text (place 1), over words of the sample that have the same word there; NaN if none has.
+    chance: [sample, place] this mean for even attention. frequent: the most frequent words, which are left out.
     """
 
     shares: Float32[np.ndarray, "sample layer head 2"]
@@ -143,7 +143,7 @@ def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[
 
 
 def _words_of_tokens(sample: Sample, encoding: Encoding) -> list[tuple[str, tuple[int, int]] | None]:
-    """Return for each token (word in lower case, (text 0 or 1, character at which the word begins)), or None."""
+    """Return for each token (word in lower case, (text 0 or 1, character where it begins)), None if in no word."""
     texts = [text for text in (sample.first, sample.second) if text is not None]
     if len(texts) == 2 and 1 not in encoding.sequence_ids:
         # Read as one: the second text begins behind the first.

@@ -60,10 +60,10 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """Yield the heads with most attention to the previous token, to the next token and to the token itself.
+    """Yield the head with most attention to the previous token, to the next one, and to the token itself: dictionaries.
 
-    path: file of surface patterns. Keys of a dictionary are layer, head (from 0), at (a text, such as "attention to the
-    next token"), value (the head's share of this attention, in percent), and above (None).
+    Their keys are layer, head (from 0), at (a text, such as "attention to the next token"), value (this share of the
+    head's attention, in percent), and above (always None). path: file of surface patterns. task is not used.
     """
     import numpy as np
 

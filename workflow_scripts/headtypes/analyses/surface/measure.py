@@ -36,10 +36,10 @@ COLUMNS = (
 class Surface:
     """The surface patterns of every head on every sample (Clark et al. 2019, sections 3.1 to 3.3).
 
-    patterns: shares of attention to positions and kinds of tokens, and entropies in nats, as named in `columns`; NaN if
-        a column is impossible for the model or the sample.
-    uniform: mean over tokens of the entropy, in nats, of attention spread evenly over all that a token may look at.
-    norms: the same patterns of norms (`attention.norms`); None if norms were not read.
+    patterns: [sample, layer, head, column] shares of attention to positions and kinds of tokens, and entropies in nats,
+        as named in `columns`; NaN if a column is impossible for the model or the sample.
+    uniform: [sample, layer] mean over tokens of the entropy, in nats, of even attention to all that a token may see.
+    norms: the same patterns for each token's share of the norms (`attention.norms`); None if norms were not read.
     """
 
     patterns: Annotated[Float32[np.ndarray, "sample layer head 13"], Stored("surface")]
@@ -57,7 +57,7 @@ class Surface:
         return (self.patterns if of == "weights" else self.norms)[..., COLUMNS.index(name)]
 
     def mean(self, name: str, of: Of = "weights") -> Float[np.ndarray, "layer head"]:
-        """Return the mean of a column, such as `entropy`, over samples, float64; NaN for a head without a value."""
+        """Return a column's mean over samples, such as `entropy`'s, of weights or norms; NaN for a head without it."""
         return mean_of_known(self.column(name, of))
 
 
@@ -164,7 +164,7 @@ class _Tokens:
         self._looked_at = torch.stack([is_cls, is_sep, is_comma | is_period, is_first], -1)[:, None].float()
 
     def sums(self, block: Block, entropy_sums: EntropySums) -> list[Tensor]:
-        """Return the numbers named in `_SUMS`, summed over the rows of a block; each broadcasts to [sample, head]."""
+        """Return sums over a block's rows, in the order of `_SUMS`; each can be broadcast to [sample, head]."""
         import torch
 
         attention, rows, is_cls = block.shares, block.rows, self._is_cls[..., block.rows]

@@ -136,7 +136,7 @@ class IndivisibleError(InputError):
 class Clustering:
     """A division of heads into k clusters, numbered from 0 by rising attention of their centroids to special tokens.
 
-    labels: [head] int, the cluster of each head. silhouette: [head], -1 to 1, NaN for k = 1.
+    labels: [head] int, the cluster of each head. silhouette: [head], -1 to 1, NaN for k = 1. naming: clusters' names.
     """
 
     labels: np.ndarray
@@ -304,8 +304,7 @@ def compare_numbers(
 ) -> tuple[pd.DataFrame, dict[str, float]]:
     """Return (table, rands): criteria of 2 to 8 clusters of heads, and how far mixtures agree with k-means.
 
-    features_by_sample: [sample, head, column] distance features. k: number of clusters of the mixtures. scale: whether
-        features (and then silhouettes) are scaled to zero mean and unit variance.
+    features_by_sample: [sample, head, column] distance features. method, scale: as in `cluster_heads`. k: for `rands`.
     restarts: initialisations of k-means on all heads; other methods have a fifth of them, and fits to halves have a
         half (k-means) or a 25th (others). models: how many random halves of heads, how many of samples and how many of
         pairs (a head on a sample) are clustered, at least 2. seed: every draw and fit has a seed derived from this one.
@@ -449,9 +448,9 @@ def cluster_halves(
 def _refitted(
     trains: Iterable[np.ndarray], points: np.ndarray, labels: np.ndarray, kind: str, seed: int, *, k: int, **settings
 ) -> np.ndarray:
-    """Return each point's cluster, [model, point] int, by a model fitted to each of `trains`; numbered as in `labels`.
+    """Return the cluster of each point by each model, [model, point] int, numbered as in `labels`, which is [point].
 
-    kind: what is halved, such as `heads`, for the seeds of the fits. settings: method, scale and restarts.
+    trains: each model's points, [point, column]. kind: what is halved, for seeds. settings: method, scale, restarts.
     """
     clusters = []
     for model, train in enumerate(trains):

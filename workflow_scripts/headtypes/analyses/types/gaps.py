@@ -45,7 +45,7 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
     """Return {"line", "paths": by how much the dip of heads exceeds the mean dip of uniform samples, in percent}.
 
-    gaps: the dips line and paths of `head_gaps`, in percent. heads: the number of heads.
+    gaps: {"line", "paths": dip in percent}, as in the result of `head_gaps`. heads: the number of heads.
     Each uniform sample has as many numbers as there are heads. The samples' dips also give the difference's interval
     and the p-value of a difference of 0. Among distributions with one peak, the uniform one has the largest dips.
     """
@@ -55,8 +55,8 @@ def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
 def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
     """Return the p-value of the hypothesis that heads have no gaps: the larger of the two p-values of `measured_gaps`.
 
-    gaps: the dips line and paths of `head_gaps`, in percent. heads: the number of heads. A dip below the mean dip by
-    chance has the p-value 1.
+    gaps: {"line", "paths": dip in percent}, as in the result of `head_gaps`. heads: the number of heads. The p-value of
+    a dip below the mean dip of uniform samples counts as 1.
     """
     return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
 
