@@ -258,7 +258,7 @@ class Claim:
     limit: how the limit of the test follows from the paper's wording or numbers.
     ask: a function of quantities that returns one finding, or several findings that all have to hold.
     about: the kind of data that decides the claim, such as "treebank" or "text".
-    basis: whether the paper states the claim, the claim follows from its text, or only a table shows the claim.
+    basis: "stated" by the paper, "inferred" from its text, or seen "from_table" alone.
     types: the types of heads whose names the claim rests on.
     """
 
@@ -328,8 +328,8 @@ class Verdict:
 
         In a reading whose verdict is FAILS, the failing finding with the smallest p-value decides. In any other
         reading, the finding with the largest p-value decides, among the findings that have the verdict of the reading.
-        Among several readings, the deciding finding with the largest p-value is taken. A missing p-value counts as 0,
-        and the first finding wins a tie.
+        Among several readings, the one whose deciding finding has the largest p-value is taken, whatever its verdict. A
+        missing p-value counts as 0, and the first finding wins a tie.
         """
         p = np.nan_to_num([finding.p for finding in self.findings])
         of_readings = _of_readings(self.findings, _of_each(self.findings))
@@ -415,7 +415,7 @@ def _of_each(findings: Sequence[Finding], level: float = ALPHA) -> list[str]:
 
 
 def _of_readings(findings: Sequence[Finding], verdicts: Sequence[str]) -> list[tuple[str, list[int]]]:
-    """Return for each reading its verdict, and the indices of its findings that have this verdict (`verdicts`)."""
+    """Return (verdict, indices of the findings that have it) of each reading; verdicts: one for each finding."""
     of_readings = []
     for reading in dict.fromkeys(finding.reading for finding in findings):
         own = {number: verdicts[number] for number, finding in enumerate(findings) if finding.reading == reading}

@@ -110,7 +110,7 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
 
 @styled
 def gradient_figure(gradients: Gradients) -> Figure:
-    """Draw Figure 3: means over heads of |dLoss / dA|, and these divided by that over all tokens, by layer.
+    """Draw Figure 3: |dLoss / dA|, a mean over heads, by layer, and its ratio to the value for all tokens.
 
     A is the attention to a kind of token, with a line each. Without gradients, the figure is a sentence that says why.
     """
@@ -393,7 +393,7 @@ def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]
     """Return {(layer, head), from 0: what the head is best at, names of relations or "coreference" with commas}.
 
     relations, mentions: paths of tables of best heads at relations, and of accuracies at antecedents; the first of each
-        is read.
+        is read, if there is one.
     """
     best_heads = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
     best_heads += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]

@@ -67,7 +67,7 @@ class Digitised(Data):
     """Values that were read off the paper's released figures.
 
     by_layer: {statistic: the mean over the heads of each layer}. uniform_entropy: entropy of uniform attention in nats.
-    heads_over_half: {"previous" or "next": {layer, from 1: a head's attention to this token, if over 0.5}}.
+    heads_over_half: {"previous" or "next": {layer, from 1: attention of one head, over 0.5, to this token}}.
     """
 
     place: str
@@ -81,7 +81,7 @@ class RelationRow(Data):
 
     head: the paper's name of the head, layer and head from 1. offset: in words to the right.
     direction: whether a dependent looks at its syntactic head, or the syntactic head at the dependent.
-    accuracy, baseline: percent of these words at which the best head, or the best offset, is right.
+    accuracy, baseline: percent of the words that look at which the best head, or the best offset, is right.
     derived: labels of Universal Dependencies from which our relation is derived; differs: what differs in annotation.
     """
 

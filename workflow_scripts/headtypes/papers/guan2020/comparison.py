@@ -41,7 +41,8 @@ def compare_files(
 ) -> Compared:
     """Return the comparison of our results with the paper, read from files.
 
-    found: {kind: {(model, partition, ...): path}} for the kinds partitions, scores, stabilities, numbers and readings.
+    found: {kind: {(model, partition): path}}: "partitions", and "stabilities" and "numbers" as `read_stabilities` takes
+        them. "scores": by (model, partition, condition). "readings": at most one path, of `readings_table`, by any key.
     partitions: mappings with the keys model, partition, method, k, published (the paper's row for the model, or None)
         and parent (a model, or None).
     ablations: mappings with the keys model, partition, condition and operations, one for each evaluation.

@@ -357,7 +357,10 @@ def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyl
 def _stack_types(
     draw: Callable, start: str, partition: Partition, styles: Mapping[str, TypeStyle], **look
 ) -> list[tuple[str, int, int, int]]:
-    """Draw a bar for each layer with a part for each type; return (type, layer from 1, start, heads) of each part."""
+    """Draw a bar for each layer with a part for each type; return (type, layer from 1, offset, heads) of each part.
+
+    draw, start: `axes.bar` and "bottom", or `axes.barh` and "left"; look: its other keyword arguments.
+    """
     parts, ends = [], np.zeros(partition.shape[0], dtype=int)
     layers = np.arange(1, len(ends) + 1)
     for name in partition.types:

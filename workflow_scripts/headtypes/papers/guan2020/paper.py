@@ -41,7 +41,7 @@ def tabulate_types(plan: Plan) -> dict:
 def tabulate_ablations(plan: Plan) -> dict:
     """Return {"rows": `rows` of `ablation_table`, "controls": list of (model, partition, condition, baseline)}.
 
-    controls: evaluations that were repeated with random heads, and the condition that keeps all heads.
+    controls: evaluations that were repeated with random heads. baseline: name of the condition that keeps all heads.
     """
     rows = [
         {

@@ -28,7 +28,7 @@ class PublishedShares(Data):
 
 
 class PublishedStability(Data):
-    """The published stability of clusterings (Table 1) in percent; models: by the data that a model was trained on."""
+    """The published stability of clusterings (Table 1), as `models`: {training data: percent}."""
 
     place: str
     models: dict[str, float]

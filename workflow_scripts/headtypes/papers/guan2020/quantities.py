@@ -97,8 +97,8 @@ class Model(Quantities):
         """Return {"heads", "samples", "pairs": percent on which all clusterings into k clusters agree}.
 
         Each clustering is of a random half of the heads, the samples, or the pairs of a head and a sample; percent are
-        of heads, or of pairs. Raises `NoVerdictError` if the partition has not as many types as the paper's, or
-        stability was not measured.
+        of heads, or, for "pairs", of pairs. Raises `NoVerdictError` if the partition has not as many types as the
+        paper's, or stability was not measured.
         """
         self.check_number_of_types()
         if not (stability := self.of_kind(f"stability.{k}")):
@@ -107,7 +107,7 @@ class Model(Quantities):
         return {half: Quantity(f"{label} {half}", Measured(value), unit="%") for half, value in stability.items()}
 
     def consistency(self) -> Quantity:
-        """Return Cohen's kappa between each head's cluster and the cluster that is nearest to the head on a sample."""
+        """Return Cohen's kappa of a head's cluster and the one nearest to it on one sample, over heads and samples."""
         own = self.quantity("own_cluster", "").measured.value / 100
         chance = sum((share / 100) ** 2 for share in self.of_kind("share").values())
         label = f"kappa of the cluster of a head and of it on a sample, which are the same in {100 * own:.2f} percent"
@@ -195,7 +195,7 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 
 
 class ScoredAnswers(NamedTuple):
-    """The scores of a model's answers under all conditions, by metric, and the number of questions."""
+    """The scores of a model's answers, {metric: scores under all conditions}, and the number of questions."""
 
     scores: Mapping[str, Scored]
     n_questions: int
@@ -306,7 +306,8 @@ def read_stabilities(
 ) -> dict[Key, dict[str, Measured]]:
     """Return {(model, partition): {name: quantity}} on how stable clusterings are and on gaps between heads.
 
-    Names: stability.{k}.{what is halved}, in percent; own_cluster; mixture_agreement.{mixture}, an adjusted Rand index;
+    Names: stability.{k}.{what is halved}; own_cluster, the percent of pairs of a head and a sample whose nearest
+    cluster is the head's; mixture_agreement.{mixture}, an adjusted Rand index;
     dips.line and dips.paths, which tell of gaps (`measured_gaps`). Arguments are by (model, partition). stabilities:
     paths of JSON files on clusterings. numbers: paths of tables with the stability for each number of types k.
     """
@@ -335,7 +336,7 @@ def models_beside(partitions: Iterable[dict], read: dict[Key, Partition]) -> dic
 
     partitions: mappings in the config's order: model, partition, method, k and published (name in Table 1, or None).
     read: {(model, partition): types of heads}. The result is {(model, partition): {name in Table 1: partition}}.
-    Of several partitions of a model by the same method and k, the partition of the same name is taken, else the first.
+    A model may have several partitions by this method and k: the one of the same name is taken, else the first.
     A fine-tuned model is read on its own task, though the paper does not say on which task its models were read.
     """
     partitions, families = list(partitions), {}

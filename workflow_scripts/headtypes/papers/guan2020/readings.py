@@ -87,7 +87,7 @@ def _under(rows: list[dict], reading: str | None) -> list[dict]:
 
 
 def under_every_reading(compared: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
-    """Return `compared` with the verdict OPEN on each claim on which readings differ; no verdict does not count.
+    """Return `compared` with the verdict OPEN on claims whose verdicts differ by reading; "no verdict" is ignored.
 
     compared: the result of `comparison_table`. readings: the result of `readings_table`.
     """

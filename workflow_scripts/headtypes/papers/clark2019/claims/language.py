@@ -64,7 +64,7 @@ class Column(NamedTuple):
     """The scores of a system in each sentence or document; their mean over all items, such as words, is an accuracy.
 
     right: [unit] sum of the scores of a unit's items, 1 for an item that is right, or a sum of differences of two
-        scores. items: [unit] number of items. least: the lowest percentage of a unit: 0, or -100 for differences.
+        scores. items: [unit] number of items. least: lowest possible percent of a unit: 0, or -100 for differences.
     """
 
     right: np.ndarray
@@ -75,7 +75,8 @@ class Column(NamedTuple):
 def evidence_of(columns: Mapping[str, Column], weights: Mapping[str, float]) -> Evidence | Together:
     """Return the weighted sum of the accuracies of columns, in percent, with its interval and p-values.
 
-    columns: {name: column}. weights: {name: weight}. Columns with the same items are added unit by unit.
+    columns: {name: column}. weights: {name: weight}. Columns with the same items are first summed in each unit; these
+    sums are joined by `added`.
     """
     same_items: dict[bytes, list[str]] = {}
     for name in weights:
@@ -144,11 +145,11 @@ class Trees(Accuracies):
     def at_least(
         self, number: int, relations: Sequence[str], statistic: Statistic, side: Side, limit: float
     ) -> Finding:
-        """Return the finding that at least `number` relations have a statistic, such as "lead", above or below a limit.
+        """Return the finding that at least `number` relations have a statistic above or below a limit.
 
         Each relation is judged by itself, at a level that is corrected for the number of relations. Raises
         `NoVerdictError` if the treebank lacks relations without which the verdict is not sure.
-        limit: percent, or points for a difference.
+        statistic: a key of `STATISTICS`, of the best head; "lead" is over the best offset. limit: percent or points.
         """
         names = [f"relation.{name}.{statistic}" for name in relations]
         known = self.known(names)
@@ -216,7 +217,8 @@ def treebank_quantities(
 ) -> Trees:
     """Return the quantities of a model on a treebank; `probes` is None if no probes were trained.
 
-    paper: best heads, scored on the sentences on which they are chosen. elsewhere: best heads, scored on others.
+    paper: best heads, chosen and scored on the same sentences. elsewhere: best heads, scored on other sentences than
+        those on which they are chosen.
     """
     rows = _rows_of(elsewhere, published)
     relations = {name: row for name, row in rows.items() if name not in TOTALS}
@@ -324,7 +326,8 @@ def sep_beyond_others(best: BestHeads, relations: Mapping[str, int]) -> Measured
     """Return how much more attention heads give to [SEP] from words without their relation, in points beyond chance.
 
     relations: {name of a relation: its row in `best`}.
-    A head finds a relation if its accuracy is more than ten points above the best offset. A head's rise is its share of
+    A head finds a relation if its accuracy is more than ten points above the best offset, and looks at [SEP] if [SEP]
+    gets more than 0.25 of its attention, both on the sentences on which heads are chosen. A head's rise is its share of
     attention to [SEP] from words without the relation, less its share from words with the relation. The value is the
     mean rise of the best heads that find a relation and look at [SEP]. Chance is the mean if these heads change places
     at random with heads of their layers that look at [SEP] and find no relation. Raises `NoVerdictError` if no head

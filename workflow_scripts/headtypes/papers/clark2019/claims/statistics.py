@@ -141,7 +141,8 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
 def published_statistics(published: Clark2019) -> Statistics:
     """Return the paper's statistics: means by layer read off its figures, and counts of heads in its text.
 
-    A statistic of heads is known if the figures show all heads that the text counts; it is 0 for all other heads.
+    A head's attention to the next or previous token is as the figures show it, or 0 if they do not show the head. The
+    statistic is missing if the figures show fewer heads than the text counts.
     """
     layers = {name: np.array(values) for name, values in published.digitised.by_layer.items()}
     counted, heads = [value for value in published.surface if value.heads is not None], {}
