@@ -258,7 +258,7 @@ class Claim:
     limit: how the limit of the test follows from the paper's wording or numbers.
     ask: a function of quantities that returns one finding, or several findings that all have to hold.
     about: the kind of data that decides the claim, such as "treebank" or "text".
-    basis: "stated" by the paper, "inferred" from its text, or seen "from_table" alone.
+    basis: "stated" by the paper, "inferred" from its text, or "from_table" if only a table shows the claim.
     types: the types of heads whose names the claim rests on.
     """
 

@@ -36,8 +36,7 @@ _UNPUBLISHED = {"chance": "chance", "nearest_other": "nearest, mentions that fol
 def compare_files(found: Found, published: Clark2019, *, beside: Collection[str], **judging: Any) -> Compared:
     """Return the comparison of our results with the paper, read from files.
 
-    found: as for `collect_texts` and `collect_language`, together. judging: `repeats` and `tested` of
-        `comparison_table`.
+    found: what `collect_texts` and `collect_language` take. judging: `repeats` and `tested` of `comparison_table`.
     beside: the models whose values stand next to the published ones.
     """
     quantities = collect_texts(found, published) | collect_language(found, published)
@@ -53,7 +52,7 @@ def compare_with_clark(
     quantities: {(model, task): our results}. beside: models whose values stand next to the published ones.
     judging: `repeats` and `tested` of `comparison_table`, whose columns the table has, after model and task, and before
         n_segments, n_sentences and n_documents.
-    If a model has no text, treebank or documents, claims about that kind of data have an empty task. In a text, the id
+    If a model has no text, treebank or documents, claims about that kind of data have an empty task. For texts, the id
     layer.{statistic}.{layer} stands for a layer's mean (from 1), third.{statistic}.{third} for that of a third of the
     layers, sink.{layer} for the attention to the kind of token with the most in the layer, and sink_gradient.{layer}
     for the gradient for that kind of token divided by the gradient for all tokens.

@@ -81,7 +81,7 @@ class RelationRow(Data):
 
     head: the paper's name of the head, layer and head from 1. offset: in words to the right.
     direction: whether a dependent looks at its syntactic head, or the syntactic head at the dependent.
-    accuracy, baseline: percent of the words that look at which the best head, or the best offset, is right.
+    accuracy, baseline: percent of the words that look, for which the best head, or the best offset, is right.
     derived: labels of Universal Dependencies from which our relation is derived; differs: what differs in annotation.
     """
 

@@ -306,10 +306,10 @@ def read_stabilities(
 ) -> dict[Key, dict[str, Measured]]:
     """Return {(model, partition): {name: quantity}} on how stable clusterings are and on gaps between heads.
 
-    Names: stability.{k}.{what is halved}; own_cluster, the percent of pairs of a head and a sample whose nearest
-    cluster is the head's; mixture_agreement.{mixture}, an adjusted Rand index;
-    dips.line and dips.paths, which tell of gaps (`measured_gaps`). Arguments are by (model, partition). stabilities:
-    paths of JSON files on clusterings. numbers: paths of tables with the stability for each number of types k.
+    Names: stability.{k}.{what is halved}, in percent; own_cluster, the percent of pairs of a head and a sample whose
+    nearest cluster is the head's; mixture_agreement.{mixture}, an adjusted Rand index; dips.line and dips.paths, which
+    tell of gaps (`measured_gaps`). Arguments are by (model, partition). stabilities: paths of JSON files on
+    clusterings. numbers: paths of tables with the stability for each number of types k.
     """
     found = {}
     for key, path in stabilities.items():

@@ -217,8 +217,7 @@ def treebank_quantities(
 ) -> Trees:
     """Return the quantities of a model on a treebank; `probes` is None if no probes were trained.
 
-    paper: best heads, chosen and scored on the same sentences. elsewhere: best heads, scored on other sentences than
-        those on which they are chosen.
+    paper: best heads, chosen and scored on the same sentences. elsewhere: chosen on some, scored on others.
     """
     rows = _rows_of(elsewhere, published)
     relations = {name: row for name, row in rows.items() if name not in TOTALS}
