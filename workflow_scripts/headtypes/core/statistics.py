@@ -129,10 +129,10 @@ class Together:
 
 
 def added(parts: Sequence[Evidence]) -> Evidence | Together:
-    """Return the sum of several means over the same units, with its interval; a `Together` if any mean `is_exact`.
+    """Return the sum of several means over the same units, with its interval; a single mean as it is.
 
-    Else the interval is that of one number for each of the n units: the sum of the means, plus n times the sum of the
-    unit's `pulls` in all of them. The means may be over different items.
+    The sum is a `Together` if any mean `is_exact`. Otherwise its interval is that of one number for each of n units:
+    the sum of the means, plus n times the sum of the unit's `pulls`. The means may be over different items.
     """
     if len(parts) == 1:
         return parts[0]
@@ -203,7 +203,7 @@ class Measured:
 
     @property
     def decides(self) -> bool:
-        """False, so that no claim is decided, if the value is over fewer than 8 units or its interval has no width."""
+        """Whether the value can decide a claim: it is over 8 units or more, and its interval has a width."""
         return self.units >= FEWEST_UNITS and self.low != self.high
 
     @property
@@ -266,10 +266,11 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 
 def _with_one_more(own: np.ndarray, sizes: np.ndarray, is_common: np.ndarray, reach: tuple[float, float]) -> Ends:
-    """Return means of the units and one more unit, with random exponential weights: two sorted arrays [draw].
+    """Return randomly weighted means over the units and one more unit, sorted, as two arrays [draw].
 
-    The unit that is added is at the low end of `reach` in the first array, at the high end in the second.
-    own, sizes: [unit] mean and number of each unit's items; is_common: [unit] whether the mean is the most frequent.
+    The added unit is at the low end of `reach` in the first array, at the high end in the second. Weights are
+    exponential, times the unit's size, which is the mean size for the added unit.
+    own, sizes: [unit] mean and number of each unit's items; is_common: [unit] whether `own` is its most frequent value.
     """
     weights, same = _weights(), sizes[is_common]
     # Of many alike the weights add up to a gamma variable of as many.

@@ -91,7 +91,7 @@ def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, flo
 
 
 def layer_ticks(layers: int) -> list[int]:
-    """Return the layers whose numbers stand at an axis, from 1: layer 1, and at most 12 layers at equal steps."""
+    """Return the layers that an axis numbers, from 1: layer 1, and every k-th one for k = `layers` / 12, rounded up."""
     step = -(-layers // _NUMBERED)
     return sorted({1, *range(step, layers + 1, step)})
 
@@ -127,7 +127,7 @@ def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict)
 
 
 def _ask_for_fonts(figure: Figure) -> str:
-    """Set letters that the project's font lacks in other fonts of the machine; return the letters that no font has."""
+    """Let a figure use more of the machine's fonts for letters that the project's lacks; return those that none has."""
     family = _SETTINGS["font.family"]
     texts = figure.findobj(Text)
     letters = {letter for text in texts for letter in text.get_text() if letter.isprintable()}

@@ -13,9 +13,9 @@ from headtypes.core.files import StrPath, atomic_write, check_header, separator_
 
 
 def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 1, **options) -> pd.DataFrame:
-    """Return the table of a CSV file that the workflow wrote.
+    """Return the table of a CSV file that the workflow wrote; raise `InputError` if the file is damaged.
 
-    otherwise: second explanation in the message `PATH is damaged or OTHERWISE`, such as `is not a partition`.
+    otherwise: end of the error message `PATH is damaged or OTHERWISE`, such as `is not a partition`.
     columns: columns that the file must have; rows: least number of rows; options: those of `pandas.read_csv`.
     """
     with undamaged(path, otherwise):
@@ -25,9 +25,9 @@ def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 
 def table_reader(
     otherwise: str, columns: Mapping[str, type | None], rows: int = 1
 ) -> Callable[[StrPath], pd.DataFrame]:
-    """Return a function that takes the path of a CSV file of the workflow and returns its table.
+    """Return a function from the path of a CSV file that the workflow wrote to the file's table.
 
-    otherwise: second explanation in the message `PATH is damaged or OTHERWISE`; rows: least number of rows.
+    otherwise: end of the `InputError` `PATH is damaged or OTHERWISE`; rows: least number of rows in the file.
     columns: {name: type} of the columns that the file must have; None lets pandas choose the type. Text columns are
         kept as written, even "1" and "NA"; an empty cell is "" in a text column, and missing in any other column.
     """
@@ -67,7 +67,7 @@ def write_csv(path: StrPath, table: pd.DataFrame) -> None:
 def read_parquet(path: StrPath, otherwise: str, columns: Iterable[str]) -> pd.DataFrame:
     """Return the table of a Parquet file that the workflow wrote, with all of `columns`, and perhaps without rows.
 
-    otherwise: second explanation in the message `PATH is damaged or OTHERWISE`, such as `holds no scores`.
+    otherwise: end of the `InputError` `PATH is damaged or OTHERWISE`, such as `holds no scores`.
     """
     with undamaged(path, otherwise):
         return _checked(pd.read_parquet(path, page_checksum_verification=True), columns, rows=0)

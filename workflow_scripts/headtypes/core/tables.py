@@ -43,7 +43,8 @@ _MARKUP = re.compile(r"[\\`|]|[*~](?=\S)|(?<![^\W_])_(?=\S)|!(?=\[)|\](?=\()|<(?
 class Cell:
     """A table cell on a page for readers.
 
-    sort: key by which the column is sorted; below: a smaller second line; verdict: a word that colours the cell.
+    sort: key by which the column is sorted; below: a smaller second line; verdict: "holds", "fails", "open" or
+        "no verdict", which colours the cell; "" for none.
     """
 
     text: str
@@ -59,11 +60,11 @@ class Column:
     name:   column of the data frame; label: heading; note: a longer explanation of the heading.
     is_number: whether values are sorted and aligned as numbers; digits: number of decimals; write: function from a
         value to its text, used instead of `digits`.
-    ends:   names of the columns with the low and high end of each value's interval; between: format of the interval.
+    ends:   names of the columns with the low and high end of each value's interval; between: their format.
     heads:  whether the texts are names of heads, `layer-head` from 1.
-    brief, brief_digits: heading and number of decimals in the short form of the table.
-    after, below, verdict: columns used in the short form; their text follows the value, stands below the value, or
-        colours the cell.
+    brief, brief_digits: heading and number of decimals in the short form of the table, if they differ there.
+    after, below, verdict: names of columns of the data frame that the short form uses; their text follows the value,
+        stands below the value, or colours the cell.
     """
 
     name: str

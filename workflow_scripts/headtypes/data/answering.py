@@ -28,7 +28,7 @@ def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
 
 
 class SomeTokens:
-    """The tokens of a batch for which alone a model computes logits, by its last linear layer over the vocabulary."""
+    """An object that lets a model's last layer compute logits for chosen tokens alone, and sums these tokens' loss."""
 
     @contextmanager
     def attached(self, model: PreTrainedModel) -> Iterator[None]:
@@ -42,7 +42,7 @@ class SomeTokens:
                 hook.remove()
 
     def draw(self, indices: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> None:
-        """Choose tokens of the next batch: of each input, their positions and the ids that are right there, [token]."""
+        """Choose tokens of the next batch: for each input, their `indices` and the `right` ids to predict there."""
         self._inputs, owners = len(indices), np.repeat(np.arange(len(indices)), list(map(len, indices)))
         self._drawn = torch.as_tensor(owners), torch.as_tensor(np.concatenate(indices))
         self._right = torch.as_tensor(np.concatenate(right).astype(np.int64))
@@ -60,9 +60,9 @@ class SomeTokens:
 class Answers(SomeTokens):
     """An object that reads a model's answers to a task's windows from the model's output for each batch of windows.
 
-    windows: the task's windows. If they have targets, the model is a language model, read at the tokens to predict.
+    windows: the task's windows; if they hold tokens to predict, the model is a language model.
     kind: kind of task, such as `question_answering`; settings: values of the kind's `answer_keys`.
-    targets: right classes of each window, as `Kind.answer_targets` returns them; None if no loss is asked for.
+    targets: right classes of each window, as `Kind.answer_targets` returns them; None if `read` shall return no loss.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):
@@ -71,9 +71,9 @@ class Answers(SomeTokens):
             self._tokens, self._wanted = windows.predicted_tokens, np.split(windows.targets, windows.offsets[1:-1])
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """Return the most tokens of a batch, padding included, so that at most about 2**25 logits are computed.
+        """Return how many tokens, padding included, a batch may have: at most `batch_tokens`.
 
-        batch_tokens: upper limit of the result; vocabulary: number of tokens that the model knows.
+        A language model gets fewer if it would compute more than about 2**25 logits; vocabulary: its number of tokens.
         """
         if self._tokens is None:
             return batch_tokens
@@ -94,7 +94,7 @@ class Answers(SomeTokens):
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
         """Return the mean cross entropy of the right classes in each window of the batch, [window], in nats.
 
-        For a language model, it is the mean cross entropy of the tokens to predict.
+        For a language model, it is that of the tokens to predict. A window without the answer has the right class 0.
         output: the model's output for the batch; given: the arguments that the model was called with, by name.
         """
         if self._tokens is None:
@@ -111,7 +111,8 @@ class Answers(SomeTokens):
         """Return the answers in a model's output for a batch, as {name: array [window]}.
 
         The arrays are those of `Kind.read_answers`. For a language model, they are "loss", the summed cross entropy of
-        the tokens to predict, in nats, and "tokens", their number. With targets, `GOLD_LOSS` is added, in nats.
+        the tokens to predict, in nats, and "tokens", their number. If the object has `targets`, "gold_loss" is added:
+        this sum again, or for any other model the mean cross entropy of the right classes, NaN without the answer.
         sentences: for each window, the sentence number of each token, -1 for a special token, [token].
         given: the arguments that the model was called with, by name.
         """
@@ -130,9 +131,9 @@ class Answers(SomeTokens):
         """Return {id: answer} and a table of scores with one row for each question, pair or document.
 
         table: a row for each window, with the arrays of `read` as columns.
-        With targets, the scores have the column `GOLD_LOSS`, in nats. For a question, the column is the mean over the
-        windows that hold the whole answer, NaN if no window does. For a language model, the column is the sum over the
-        tokens to predict; in multiple choice, over the tokens of the right choice.
+        If the object has `targets`, the scores have the column "gold_loss", in nats: the mean over the windows of a
+        question that hold the whole answer, NaN if none does. For a language model, it is the sum over the tokens to
+        predict; in multiple choice, over the tokens of the right choice.
         """
         values = {name: table[name].to_numpy() for name in table if name != GOLD_LOSS}
         answers, scores = self._kind.score_answers(rows, windows, record, values)

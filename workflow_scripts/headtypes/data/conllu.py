@@ -29,7 +29,7 @@ class Line(NamedTuple):
 
 @dataclass(slots=True)
 class SentenceLines:
-    """The lines of one sentence in a CoNLL-U file: one line for each word, and further lines.
+    """The lines of one sentence in a CoNLL-U file; `words` has one line for each word.
 
     comments: {key: (number of the line in the file, from 1, value)} of each comment `# key = value` or `# key`.
     empty: (number of words before the node, line) for each empty node, a word that the sentence leaves out.

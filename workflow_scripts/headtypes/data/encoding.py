@@ -88,7 +88,7 @@ _DRAWN, _MASKED, _REPLACED = 0.15, 0.8, 0.1
 
 
 class Masked(NamedTuple):
-    """An input with masked words: token ids after masking, [token] int64.
+    """An input with masked words; `input_ids`: token ids after masking, [token] int64.
 
     indices: positions that were drawn, [drawn] in rising order; a few of them keep their token.
     targets: original token ids at these positions, [drawn].
@@ -159,8 +159,8 @@ def encode_samples(
 ) -> Encoded:
     """Return samples encoded by a tokenizer; samples that are too long are cut.
 
-    kind: kind of task, such as `text`, which decides which of a sample's two texts is cut. If the kind has `running`
-        texts and the tokenizer puts no `[SEP]` between them, both texts are joined by an empty line.
+    kind: kind of task, which decides which of a sample's two texts is cut. For `text`, both are joined into one by an
+        empty line if the tokenizer puts no `[SEP]` between them.
     max_length, max_seq_length: most tokens that the model takes, and most tokens of a sample that the task allows.
     Raises `InputError` with the id of a sample that cannot be cut to this length.
     """

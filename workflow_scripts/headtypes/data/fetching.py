@@ -24,10 +24,10 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     """Return the rows of a task's data, downloaded if they come from the Hub, and a record of their origin.
 
     kind: kind of task, such as `question_answering`.
-    source: mapping with the keys hub, name, revision and split; or file; or folder, as in the configuration.
-    columns: {field of a row: column of a table}; None for data that are no table.
-    The record is a mapping with task; hub, name and split, or file or folder, and sha256; revision; rows, the number of
-    rows; and, if entries became no row, left_out: {reason: number of entries}.
+    source: mapping as in the configuration, with hub, name, revision and split, with file alone, or with folder alone.
+    columns: {field of a row: column of a table}, in which "labels" may rename labels; None for data that are no table.
+    The record has the keys task, rows (their number), revision, and either hub, name and split, or sha256 and file or
+    folder. If entries of the data became no row, it also has left_out: {reason: number of entries}.
     """
     chosen, key = KINDS[kind], f"tasks.{task}"
     if "hub" in source:
@@ -53,7 +53,7 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
 def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
     """Return a data set of the Hub, from the cache if it is there, and its origin.
 
-    source: mapping with hub, split and, if known, name and revision; key: the configuration's key of the source.
+    source: mapping with hub, split and, if known, name and revision; key: its place in the configuration, for messages.
     The origin is a mapping with hub, name, split, and revision, the commit.
     """
     hub, name, split = source["hub"], source.get("name"), source["split"]

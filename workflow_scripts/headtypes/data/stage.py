@@ -19,8 +19,8 @@ SECTION = "Inputs and fine-tuned models"
 def fetched(rule: str, of: Callable, about: str, place: str, content: str) -> tuple[Result, ...]:
     """Return the two results of a rule that fetches data: the rows, and the record of their source.
 
-    of, about: fields of both `Result`s: the function from a plan to the entries with these results, and what both are.
-    content: phrase that says what the rows are. place: folder of both files below `results/sources`.
+    of: function from a plan to the tasks whose data are fetched, [{"task": name}]; place: folder of both files below
+        `results/sources`; about, content: phrases that say what both files are, and what the rows are.
     """
     declared = partial(Result, rule=rule, of=of, about=about, section=SECTION)
     path = f"results/sources/{place}/{{task}}"

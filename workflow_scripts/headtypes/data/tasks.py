@@ -248,7 +248,7 @@ class Kind(ABC):
 
         data: by the kind's `form`, parsed JSON, a DataFrame, or the paths of one file or of all files in a folder.
         where: the file or folder, for messages. key: the configuration's key of the task's columns, for messages.
-        columns: {field of a row: column of a table}, for a kind whose data are a table.
+        columns: {field of a row: column of a table}; None for a kind whose data are no table.
         """
 
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
@@ -273,17 +273,17 @@ class Kind(ABC):
     ) -> Windows:
         """Return a task's rows as windows of a model's tokens.
 
-        record: the model's record. max_seq_length: most tokens of a window, if the model takes as many.
+        max_seq_length: most tokens of a window; if the model takes fewer, a kind uses those or raises `InputError`.
         shape: values of the kind's `window_keys`; for kinds whose head is `LANGUAGE_MODEL`, the `seed` of masked words.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
-        """Return the right class of each softmax of the model head in each window, [window, softmax] int.
+        """Return the right class in each window for each distribution that the model predicts, [window, distribution].
 
-        The classes are, for example, the positions of an answer's first and last token; they are negative in a window
-        without the answer. A language model has no such classes: the result is [window, 1], the number of tokens to
-        predict.
+        In question answering, these are the positions of the answer's first and last token, both -1 in a window without
+        the whole answer. A language model has no such classes: the result is [window, 1], the number of tokens to
+        predict, or -1 if there are none or the window holds a wrong choice.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
@@ -295,7 +295,10 @@ class Kind(ABC):
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
-        """Return the logits in a model's output, [input, class, softmax]; mask: [input, token], 0 for padding."""
+        """Return a model's logits, [input, class, 1], or [input, token, 2] for an answer's first and last token.
+
+        mask: [input, token], 0 for padding.
+        """
         return output.logits[:, :, None]
 
     def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> dict[str, np.ndarray]:

@@ -62,7 +62,7 @@ class AnnotatedDocument(StrictRecord):
 
 
 class Coreference(Kind):
-    """The kind of task whose rows are documents; heads guess which mentions corefer (Clark et al. 2019, 4.3)."""
+    """The kind whose rows are documents; attention heads guess which mentions corefer (Clark et al. 2019, 4.3)."""
 
     name = "coreference"
     row = AnnotatedDocument

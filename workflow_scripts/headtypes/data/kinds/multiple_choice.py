@@ -64,9 +64,9 @@ class MultipleChoice(TableKind):
         return [Sample(rows[index].id, rows[index].text(rows[index].answer), None) for index in draw(len(rows))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length):
-        """Return a window for each choice of each question: the question, a space and the choice, which is predicted.
+        """Return a window for each choice of each question: question, space and choice, whose tokens are predicted.
 
-        If a window would be too long, its question loses the first tokens.
+        The question of a window that would be too long loses its first tokens.
         """
         import numpy as np
 

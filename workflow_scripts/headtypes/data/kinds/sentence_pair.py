@@ -121,7 +121,7 @@ class SentencePair(TableKind):
         """Return {id of a pair: predicted label} and a table with a row for each pair: id, label, predicted, correct.
 
         values: {"label": index of each pair's predicted label in the order of the model's logits, [pair] int}.
-        In the table, label and predicted are categories of the model's labels, and correct is 0 or 100.
+        In the table, label and predicted have the model's labels as their pandas categories; correct is 0 or 100.
         """
         import pandas as pd
 

@@ -201,9 +201,9 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
 
 
 def segments_of(document: Document) -> list[Sample]:
-    """Return a document's segments as samples: paragraphs 2i and 2i + 1, i from 0 (Clark et al. 2019, section 3).
+    """Return a document's segments as samples: paragraphs 0 and 1, 2 and 3, and so on (Clark et al. 2019, section 3).
 
-    A segment is left out if a paragraph has no letter, digit, punctuation or symbol: tokenizers may drop the paragraph.
+    A segment is left out if either paragraph has no letter, digit, punctuation or symbol: tokenizers may drop it.
     """
     pairs = zip(document.paragraphs[::2], document.paragraphs[1::2], strict=False)
     return [

@@ -31,7 +31,7 @@ class Sentence(StrictRecord):
 
 
 class Treebank(Kind):
-    """The kind of task whose rows are sentences with dependency trees, which heads guess (Clark et al. 2019, 4.2)."""
+    """The kind whose rows are sentences with dependency trees, which attention heads guess (Clark et al. 2019, 4.2)."""
 
     name = "treebank"
     row = Sentence
