@@ -62,7 +62,7 @@ class Answers(SomeTokens):
 
     windows: the task's windows; if they hold tokens to predict, the model is a language model.
     kind: kind of task, such as `question_answering`; settings: values of the kind's `answer_keys`.
-    targets: right classes of each window, as `Kind.answer_targets` returns them; None if `read` shall return no loss.
+    targets: right classes of each window, as `Kind.answer_targets` returns them; None if their loss is not asked for.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):
