@@ -111,10 +111,9 @@ class Evaluator:
     def evaluate(self, sets: Sequence[np.ndarray], what: str) -> list[Scored]:
         """Return a pair (answers, scores) for each of several sets of operations on heads.
 
-        sets: for each set the name of the operation on each head, [layer, head], `keep` for none.
+        sets: for each the operation on each head, [layer, head] text, `keep` for none; equal sets are evaluated once.
         answers: {id: answer text or predicted label}. scores: a table with a row for each question, pair or document.
-        what: a name, for the progress bar. Equal sets are evaluated once. If heads of one set attend to the padding of
-            full windows, windows are padded in full under all sets.
+        what: for the progress bar. If heads attend to padding under one set, all sets' windows are padded in full.
         """
         ids, types, sentences = self._windows.texts
         answers, settings, reading = self._answers, self._settings, self._reading

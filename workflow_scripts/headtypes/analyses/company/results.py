@@ -21,9 +21,8 @@ class Company:
 
     away: [set, layer, head] bool, the heads that a set lacks. scores, whole: [set, unit, metric] and [unit, metric].
     metrics: names of the scores: `loss`, the cross entropy of the right answer in nats, and names of `METRICS`.
-    sizes: [unit] tokens over which scores are sums; 1 for units other than documents. articles: names of the units'
-    articles, empty if unknown. made: JSON that identifies the scores' settings (but for the number of sets), code and
-    input files.
+    sizes: [unit] tokens over which scores are sums; 1 for other units than documents. articles: the units' articles,
+    empty if unknown. made: JSON that identifies settings, but for the number of sets, code and input files.
     """
 
     away: Bool[np.ndarray, "set layer head"]

@@ -170,6 +170,9 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 
 def kept_for(path: StrPath) -> Path:
-    """Return the file that keeps a result's scores for a later job: `kept/...` for `results/...`, or `*.kept.h5`."""
+    """Return the file that keeps the scores of a result for a later job: `kept/...` for `results/...`.
+
+    A path outside of `results/` gets the ending `.kept.h5` instead.
+    """
     before, folder, after = Path(path).as_posix().rpartition("results/")
     return Path(before, "kept", after) if folder else Path(path).with_suffix(".kept.h5")
