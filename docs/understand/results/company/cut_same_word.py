@@ -34,52 +34,73 @@ from headtypes.models.records import read_model_record
 HERE, KIND = Path(__file__).parent, KINDS["question_answering"]
 
 
-def same_word(ids: np.ndarray, sentence: np.ndarray, vocabulary: list[str], frequent: set[str]) -> np.ndarray:
-    """Return which keys are the same word as a query and stand in the other text of a window, [query, key] bool.
+def pairs_of(ids: np.ndarray, sentence: np.ndarray, vocabulary: list[str], frequent: set[str]) -> dict[str, np.ndarray]:
+    """Return masks of a window's pairs of tokens, {name: [query, key] bool}.
 
     ids, sentence: [token] id, and sentence: 0 for the question, from 1 for the context, -1 for a special token.
-    vocabulary: WordPiece tokens by id. frequent: words that do not count, as punctuation does not.
+    vocabulary: WordPiece tokens by id. frequent: words that do not count in "match", as punctuation does not.
+    "match": the key is the same word as the query and stands in the other text. "of question": a match whose query
+    stands in the question. "anywhere": the key is the same word, even a frequent one, in either text, but not the
+    query's own occurrence. "random": for each query that has a match, one random other token of the other text.
     """
     pieces = [vocabulary[number] for number in ids]
-    word_of = list(accumulate((not piece.startswith("##") for piece in pieces), initial=-1))[1:]
+    word_of = np.array(list(accumulate((not piece.startswith("##") for piece in pieces), initial=-1))[1:])
     words = pd.Series([piece.removeprefix("##") for piece in pieces]).groupby(word_of).sum()
-    word = words.to_numpy()[word_of]
-    counts = np.array([re.fullmatch(r"\w+", text) is not None and text not in frequent for text in word])
-    counts &= sentence >= 0
-    same = (word[:, None] == word) & counts[:, None] & counts
-    return same & ((sentence[:, None] == 0) != (sentence == 0))
+    word, in_question, in_text = words.to_numpy()[word_of], sentence == 0, sentence >= 0
+    is_word = in_text & np.array([re.fullmatch(r"\w+", text) is not None for text in word])
+    same = (word[:, None] == word) & is_word[:, None] & is_word
+    counts = ~np.isin(word, list(frequent))
+    match = same & counts & (in_question[:, None] != in_question)
+    others = in_text & (in_question[:, None] != in_question) & ~match & match.any(1, keepdims=True)
+    order = np.where(others, np.random.default_rng(int(ids.sum())).random(match.shape), 2)
+    random = others & (order == order.min(1, keepdims=True))
+    anywhere = same & (word_of[:, None] != word_of)
+    return {"match": match, "of question": match & in_question[:, None], "anywhere": anywhere, "random": random}
 
 
-def evaluate(windows, answers: Answers, model, cuts: dict[str, np.ndarray], same: list[np.ndarray], what: str):
-    """Return a table of answers for each condition, and the attention that it cut, in percent of the heads' rows.
+# What is left of attention, [window, head, query, key], by the masks of its windows.
+CUTS = {
+    "same word": lambda attention, of: attention * ~of["match"],
+    "same word, by words of the question": lambda attention, of: attention * ~of["of question"],
+    "same word, by words of the passage": lambda attention, of: attention * ~(of["match"] & ~of["of question"]),
+    "same word, given to a random word": lambda attention, of: (
+        attention * ~of["match"] + of["random"] * (attention * of["match"]).sum(-1, keepdim=True)
+    ),
+    "all else of these words": lambda attention, of: attention * (of["match"] | ~of["match"].any(-1, keepdim=True)),
+    "all but same word": lambda attention, of: attention * of["match"],
+    "all but same word, in either text, even if frequent": lambda attention, of: attention * of["anywhere"],
+    "whole head": lambda attention, of: attention * 0,
+}
 
-    cuts: for each condition the cut of each head, [layer, head]: "" for none, "same" for attention to the same word in
-        the other text, "other" for all else of the rows that have such a word, "rest" for all else of all rows, "all"
-        for the whole head. same: as `same_word` returns it, by window.
+
+def evaluate(windows, answers: Answers, model, cuts: dict[str, tuple], pairs: list[dict], what: str):
+    """Return a table of answers for each condition, and the attention that words with a match lose, in percent.
+
+    cuts: for each condition (entry of `CUTS`, heads cut, [layer, head] bool). pairs: as `pairs_of` returns them, by
+        window.
     """
     ids, types, sentences = windows.texts
     tables, lost = {name: [] for name in cuts}, {name: [] for name in cuts}
 
     def run_batch(batch: Batch, forward) -> None:
         length = batch.inputs["input_ids"].shape[1]
-        pairs = torch.zeros(len(batch.samples), 1, length, length)
+        masks = {name: torch.zeros(len(batch.samples), 1, length, length, dtype=bool) for name in pairs[0]}
         for place, window in enumerate(batch.samples):
-            size = len(same[window])
-            pairs[place, 0, :size, :size] = torch.as_tensor(same[window])
+            for name, mask in pairs[window].items():
+                masks[name][place, 0, : len(mask), : len(mask)] = torch.as_tensor(mask)
+        rows = masks["match"].any(-1)
         of_batch = [sentences[window] for window in batch.samples]
         answers.start(batch.samples)
-        for name, cut in cuts.items():
+        for name, (cut, chosen) in cuts.items():
 
-            def hook(number: int, layer: Layer, name: str = name, cut: np.ndarray = cut) -> Tensor:
+            def hook(number: int, layer: Layer, name: str = name, cut=cut, chosen: np.ndarray = chosen) -> Tensor:
                 outputs = layer.head_outputs()
-                for head in np.flatnonzero(cut[number]):
+                for head in np.flatnonzero(chosen[number]):
                     of_head = layer.heads(slice(head, head + 1))
                     attention = of_head.attention(slice(0, length))
-                    rows = pairs.any(-1, keepdim=True)
-                    left = {"same": 1 - pairs, "other": pairs.where(rows, 1), "rest": pairs, "all": 0 * pairs}
-                    attention, cut_off = attention * left[cut[number, head]], attention
-                    lost[name].append((cut_off - attention).sum(-1, keepdim=True)[rows].numpy())
-                    outputs[:, head : head + 1] = attention @ of_head.value
+                    left = cut(attention, masks)
+                    lost[name].append((attention - left).clamp_min(0).sum(-1)[rows].numpy())
+                    outputs[:, head : head + 1] = left @ of_head.value
                 return outputs
 
             values = answers.read(forward(hook), of_batch, batch.inputs)
@@ -108,26 +129,15 @@ frequent = set(read_arrays(results / f"same_word/{model_name}/{task}.h5", SameWo
 tokenizer = Tokenizer.from_file(str(Path(record.folder) / "tokenizer.json"))
 vocabulary = [tokenizer.id_to_token(number) for number in range(tokenizer.get_vocab_size())]
 ids, _, sentences = windows.texts
-same = [same_word(*window, vocabulary, frequent) for window in zip(ids, sentences, strict=True)]
+pairs = [pairs_of(*window, vocabulary, frequent) for window in zip(ids, sentences, strict=True)]
 
-shares = read_arrays(results / f"same_word/{model_name}/{task}.h5", SameWord).mean("other")
-cuts = {}
-for condition, cut in {
-    "nothing": "",
-    "same word": "same",
-    "all else of these words": "other",
-    "all but same word": "rest",
-    "whole head": "all",
-}.items():
-    cuts[condition] = np.full(shares.shape, "", object)
-    for head in heads:
-        cuts[condition][head] = cut
-cuts["same word, other heads"] = np.full(shares.shape, "same", object)
+chosen = np.zeros((record.layers, record.heads), bool)
 for head in heads:
-    cuts["same word, other heads"][head] = ""
-
+    chosen[head] = True
+cuts = {"nothing": (None, chosen & False), **{name: (cut, chosen) for name, cut in CUTS.items()}}
+cuts["same word, in all other heads"] = CUTS["same word"], ~chosen
 answers = Answers(KIND.name, windows, KIND.answer_targets(rows, windows, record), max_answer_length=30)
-tables, lost = evaluate(windows, answers, load_for(record, "float32", KIND.name), cuts, same, name)
+tables, lost = evaluate(windows, answers, load_for(record, "float32", KIND.name), cuts, pairs, name)
 whole, found = None, []
 for condition, table in tables.items():
     _, scores = answers.scored(rows, windows, record, table)

@@ -73,6 +73,8 @@ for argument in sys.argv[1:]:
     if ranked["same_other"].notna().any():
         numbers["most_same_word"] = ", ".join(ranked.sort_values("same_other", ascending=False)["name"][:5])
         numbers["same_word_correlation"] = ranked["cost"].corr(ranked["same_other"])
+        # Of all heads but the two costliest.
+        numbers["same_word_correlation_of_others"] = ranked["cost"][2:].corr(ranked["same_other"][2:])
     earlier = of_heads if earlier is None else earlier
     first = earlier[earlier["run"] == earlier["run"].iloc[0]].reset_index(drop=True)
     if name != first["run"][0] and first["name"].tolist() == of_heads["name"].tolist():
