@@ -320,7 +320,7 @@ class Kind(ABC):
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
-        """Return {metric's name: mean over rows, in its unit}; a key like `n_questions` has the number of rows."""
+        """Return {metric's name: mean of its column, and n_questions or the like: number of rows}."""
         metrics, counted = MEASURES[self.name]
         return {metric.name: float(scores[metric.column].mean()) for metric in metrics} | {f"n_{counted}": len(scores)}
 
@@ -339,7 +339,7 @@ class TableKind(Kind):
 
 
 def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> Any:
-    """Return a pandas table with its column names as text.
+    """Return `data`, a pandas table, with its column names as text.
 
     Raises `InputError` if the table has no rows, or lacks one of `columns`. where: the file, and key: the key in the
     configuration that names the columns, for messages.
@@ -368,7 +368,7 @@ def texts_of_rows(table: Any, where: str, columns: Sequence[str]) -> list[Any]:
 
 
 def read_ids(table: Any, where: str, column: str | None) -> list[str]:
-    """Return the id of each row as text: the value of a column, or the row's number from 0 if `column` is None."""
+    """Return each row's id as text: its value in `column`, or its number from 0 for None. where: file, for messages."""
     return list(map(str, range(len(table)) if column is None else plain_values(table, where, column, booleans=False)))
 
 

@@ -70,7 +70,7 @@ def joined_windows(rows: Sequence, owners: Sequence[int], **of_tokens: Sequence[
     """Return windows of a task's rows from one array [token] for each window and field.
 
     owners: index of each window's row in `rows`. of_tokens: {field of `Windows`, such as `sentence`: its arrays}; None
-        for a field that these windows lack. Without `char_start` and `char_end`, no answer is cut from a text.
+        for a field that these windows lack. Without `char_start` and `char_end`, both are -1 for all tokens.
     """
     lengths = list(map(len, of_tokens["input_ids"]))
     outside = [np.full(length, -1) for length in lengths]

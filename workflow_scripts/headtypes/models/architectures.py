@@ -111,8 +111,8 @@ def computes_attention_itself(model: nn.Module) -> bool:
 def through_interface(model: PreTrainedModel, implementation: str) -> ExitStack:
     """Make a model compute attention by a registered function, until the returned stack is closed.
 
-    implementation: name under which the function is registered with Transformers' `AttentionInterface`. The function
-        gets the keyword argument `forward` of the model's call as its own keyword argument.
+    implementation: name under which the function is registered with Transformers' `AttentionInterface`. A
+        keyword argument `forward`, if the model is called with one, is passed on to this function.
     """
     before, own = model.config._attn_implementation, _Own(implementation)
     with ExitStack() as restored:

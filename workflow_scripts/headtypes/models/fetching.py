@@ -180,7 +180,7 @@ def _count_parameters(key: str, file: Path, is_quantised: bool) -> int:
 
 
 def _read_shape(where: str, folder: StrPath, gguf: str | None) -> dict:
-    """Return {field of `ModelRecord`: value} of the fields that follow from a model's config.json and tokenizer."""
+    """Return {field of `ModelRecord`: value} from config.json and tokenizer, or from the file `gguf` in the folder."""
     with told(f"{where} has no config.json that loads" if gguf is None else f"{where} does not load"):
         config = AutoConfig.from_pretrained(**pretrained(folder, gguf))
     if "text_config" in config.sub_configs:

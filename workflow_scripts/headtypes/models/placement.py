@@ -122,7 +122,7 @@ MEMORY: dict[str, Mapping[str, float]] = {}
 def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None) -> int:
     """Return the number of GPUs that a model's weights need, at least 1.
 
-    memory: {"gpu": most GB of weights on each GPU}; without "gpu", the number is 1.
+    memory: {"gpu": most GB of weights on each GPU}; without "gpu", or with None, the number is 1.
     """
     most = (memory or {}).get("gpu")
     return 1 if most is None else max(1, math.ceil(parameters * BYTES[precision] / (most * GB)))

@@ -17,7 +17,7 @@ from headtypes.papers.registry import PAPERS
 
 
 def shown_compared_types(plan: Plan) -> list:
-    """Return up to two partitions whose comparison with random heads is shown: the page's own, and one made on text."""
+    """Return the partitions, at most two, whose comparison with random heads is shown, as entries of the plan."""
     of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
     shown = dict.fromkeys([*shown_partitions(plan), *of_texts])
     return [partition for partition in shown if partition in plan.compared_types]
@@ -40,7 +40,7 @@ _OPENED = (".csv", ".json", ".safetensors", ".png")
 
 
 def inputs_of_summary(plan: Plan) -> dict[str, dict]:
-    """Return the paths that the page of results is made from, {name: {key: path}}; a key is such as (model, task)."""
+    """Return the paths that the page of results is made from, {kind of file: {key, such as (model, task): path}}."""
     by_entry = {
         "partition": (PARTITION, plan.partitions.values()),
         "features": (FEATURES, plan.partitions.values()),
@@ -151,7 +151,7 @@ def tasks_with_maps(plan: Plan, model: str) -> list:
 
 
 def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
-    """Return {task or partition: the plan's entry} for one kind of result (a key of `IN_ATLAS`) of a model."""
+    """Return {task or partition: entry of the plan} of a model's results of one kind, a key of `IN_ATLAS`."""
     tasks = tasks_with_maps(plan, model)
     if kind == "features":
         return {entry.task: entry for entry in tasks[:1]}

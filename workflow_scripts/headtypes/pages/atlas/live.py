@@ -59,7 +59,7 @@ def seen(model: Mapping, encoded: Encoded, read: Callable, tokenizer, files: Res
     """Return the data of an atlas, the page with every head of a model (`gather`), with the attention on one text.
 
     model: the result of `about_model`. encoded: the text, or two texts that are read together, as tokens.
-    read: a function of reducers of attention, which runs the model on `encoded` and returns the result of each reducer.
+    read: called with reducers of attention as arguments, runs the model on `encoded`, and lists the reducers' results.
         If the function raises `InputError` for a reducer of norms, the data have no norms.
     files: paths of the model's results, {kind of result: [(task or partition, path)]}.
     features: `distance_bins`, number of bins of the distance feature, and `first_token`, whether the first token counts
@@ -82,7 +82,7 @@ def seen(model: Mapping, encoded: Encoded, read: Callable, tokenizer, files: Res
 
 
 class Answer(NamedTuple):
-    """The answer of a model to a text: candidates, such as words, each with its probability or a number in `unit`.
+    """The answer of a model to a text: candidates, such as words, each with a value: its probability if `unit` is "".
 
     title: what is answered, such as "next token". values: [candidate]. name: function from an index to the candidate.
     """
@@ -93,7 +93,7 @@ class Answer(NamedTuple):
     unit: str = ""
 
     def beside(self, whole: "Answer") -> dict:
-        """Return {"title", "unit", "rows"}: the five likeliest candidates of this answer and of `whole`, as rows.
+        """Return {"title", "unit", "rows"}: a row for each candidate among the five likeliest of either answer.
 
         whole: the answer with all heads. A row is [a candidate's text, its value in `whole`, its value in this answer].
         """
@@ -126,9 +126,9 @@ class Live:
         self._text = lru_cache(maxsize=1)(self._read_whole)
 
     def page(self, first: str | None = None, second: str | None = None) -> dict:
-        """Return the data of the model's page (`read`) on two texts or, without `first`, on an example.
+        """Return the data of the model's page (`read`) on one or two texts or, without `first`, on an example.
 
-        The key live has what the page shows beside its text fields: {"asks", "first", "second", "answers"}.
+        The key live has asks (what the user should write), first and second (the texts), and answers (as in `read`).
         """
         beginning = _BEGINNINGS.get(self._head, ("", _EXAMPLE, None))
         asks, *example = (text and text.format(mask=self._tokenizer.mask_token) for text in beginning)
@@ -205,10 +205,10 @@ class Live:
         return []
 
     def _spans(self, output: Any, sample: Sample, length: int) -> list[Answer]:
-        """Return in a list one answer, with the probability of each span of the second text; [] if no span is possible.
+        """Return in a list one answer, the probability of each span of the second text; [] if no span is possible.
 
-        The score of a span is its start logit plus its end logit (Devlin et al. 2019, section 4.2), and probabilities
-        are the softmax of the scores. output: the model's, with these logits. length: number of tokens of both texts.
+        A span has at most 30 tokens; its score is start logit plus end logit (Devlin et al. 2019, section 4.2). The
+        softmax of scores is its probability. output: the model's, with these logits. length: tokens in both texts.
         """
         cut = {"truncation": "only_second", "max_length": length}
         read = self._tokenizer(sample.first, sample.second, **cut, return_offsets_mapping=True)

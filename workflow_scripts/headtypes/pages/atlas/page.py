@@ -57,7 +57,7 @@ def gather(
         up to eight samples in all, as long as the page stays small.
     files: {kind of result, a key of `stage.IN_ATLAS`: [(task or partition, path)]}; any kind may be absent. The types
         of the first partition are shown first. For users' analyses, (analysis, model, task) stands in place of a task.
-    conditions: {name of a condition in the intervals: {type or head: operation}}.
+    conditions: {name of a condition (one ablation): {type, or head as `layer-head` from 1: operation}}.
     distance_bins: number of bins of the distance feature.
     first_token: whether the first token counts as `[CLS]` in a text without `[CLS]`.
     Raises `InputError` that names a damaged file.
@@ -164,7 +164,7 @@ def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str
 
     drops: [{metric, drop, low, high}], the drop of each metric with the ends of its 95 % interval.
     path: the partition's CSV file of these intervals. partition: its name.
-    conditions: {name: operations}, where operations are {type or head: operation}; conditions without any are left out.
+    conditions: {name: operations}, operations being {type or head: operation}; a condition without any is left out.
     """
     table = read_intervals(path)
     metrics = [metric for metric in METRICS.values() if f"drop_{metric.name}" in table]
@@ -206,7 +206,7 @@ def named_heads(files: ResultFiles, heads: int) -> list[dict]:
 
 
 def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> Column:
-    """Return the column of types for the page with every head. of_parent: whether they are the parent model's."""
+    """Return the column of types in a partition, named `name`. of_parent: whether it is the parent model's."""
     styles = type_styles(partition.types)
     categories = [
         {"name": type_, "colour": styles[type_].colour, "doubtful": type_ in partition.doubtful}

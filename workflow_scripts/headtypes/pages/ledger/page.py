@@ -125,7 +125,7 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     in some cell (models), and of their families (families); of models in which the claim holds, or fails, in all cells
     with a verdict (models_hold, models_fail), and of all others (models_open). low, high: the 95 % interval, in
     percent, of the share of models in which the claim holds. untrained, untrained_hold: numbers of networks of random
-    weights, which count nowhere else, and of those in which the claim holds; if most, models that hold count as open.
+    weights, which count as no models, and of those in which the claim holds; if most, models that hold count as open.
     """
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):

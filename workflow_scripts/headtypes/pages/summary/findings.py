@@ -82,7 +82,7 @@ class Card(NamedTuple):
 class Company(NamedTuple):
     """The costs of one model's heads in random company, and what was made of them (by the rule `measure_costs`).
 
-    costs: a row for each head, with its cost. fit: {key: value}, such as how well costs explain the loss of the sets.
+    costs: a row for each head, with its cost. fit: {key: value}; "r2", for one, is how well costs explain losses.
     labels: a row for each label of heads, such as a type, with the p-values of its relation to the costs.
     """
 
@@ -188,9 +188,9 @@ def matter_card(
     left_out: TypeCosts | None,
     files: Sequence[str],
 ) -> Card:
-    """Return the card that says whether single heads cost more than other heads of their layers.
+    """Return the card that says whether single heads cost more than others, and whether types differ in costs.
 
-    name, partition: the partition whose types are compared by the costs of their heads.
+    name, partition: the partition that has these types.
     company: the costs of heads in random company; None if not measured.
     left_out: the cost of each type when all its heads are left out; None if not measured.
     files: links to the results that decide.
@@ -291,7 +291,7 @@ class Judged:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """Numbers of claims, {"stated", "inferred from the text" or "from the table": {verdict: number}}."""
+        """Numbers of claims, {basis: {verdict: number}}; a basis without claims is left out, but for "stated"."""
         counts = {basis: self._counts(basis, "verdict") for basis in BASES}
         return {BASES[basis]: of for basis, of in counts.items() if basis == "stated" or any(of.values())}
 

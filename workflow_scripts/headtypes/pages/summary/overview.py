@@ -135,7 +135,7 @@ def overview(
     features, maps: paths of head features, and of the attention maps of one sample, on the partition's task.
     resolution: options of `read_head_features`, such as `distance_bins`.
     left_out: the cost of each type left out by itself; if None, `best` is shown instead.
-    costly: [layer, head], from 0, of each head that costs more than other heads of its layer.
+    costly: [layer, head], from 0, of each head that costs more than others.
     """
     layers, heads = partition.shape
     by_column = layers > heads
