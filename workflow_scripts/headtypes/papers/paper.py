@@ -98,7 +98,7 @@ class ShownFiles:
     """Files of one kind on the page of results, one for each model, partition or task that `entries` gives.
 
     name: key of the files among the inputs of the page.
-    path: path of the PNG or CSV, with wildcards; entries: a function from the plan to the values of the wildcards.
+    path: path of the PNG or CSV, with wildcards; entries: a function from the plan to one entry for each file.
     """
 
     name: str
@@ -143,7 +143,7 @@ class Paper:
 
     published: the class of the paper's data in `reference/`. name: the paper's name in paths of files.
     authors: the paper's name in sentences. title: its year and title.
-    subject: whether claims are judged on each partition or on each task of a model.
+    subject: what claims are judged on: each "partition" or each "task" of a model.
     row, judged: phrases for the documentation: what a model's key `published` in the config may be, and on which
         partitions or tasks claims are judged.
     judges_tasks: whether claims are about several tasks of one model, whose verdicts stand together.
@@ -163,7 +163,7 @@ class Paper:
     judges_tasks: bool = False
 
     def inputs(self, plan: Plan) -> dict[tuple[str, ...], str]:
-        """Return {(kind of result, model, partition or task, ...): path} of what is compared with the paper."""
+        """Return {(kind, *key): path} of results that the paper is compared with; a key is such as (model, task)."""
         raise NotImplementedError
 
     def spec(self, plan: Plan) -> dict:
@@ -181,13 +181,13 @@ class Paper:
     def finding(self, table: "pd.DataFrame", model: str) -> str:
         """Return a sentence with the paper's main value in a model, for the page of results, or an empty text.
 
-        table: values of the comparison for the model with one partition or task, indexed by id.
+        table: rows of `comparison.csv` with values for the model with one partition or task, indexed by id.
         """
         return ""
 
 
 def paths_by_key(kind: str, result: Result, entries: Iterable[Any]) -> dict[tuple[str, ...], str]:
-    """Return {(kind, *key of an entry): path of the result for this entry}; a key is, for instance, (model, task)."""
+    """Return {(kind, *key): path of the result} for entries of a plan; a key is, for instance, (model, task)."""
     return {(kind, *entry.key): result.path.format(**entry.wildcards) for entry in entries}
 
 
@@ -208,7 +208,7 @@ def among(entries: Entries, others: Entries) -> Entries:
 
 
 def shown_partitions(plan: Plan) -> list[Any]:
-    """Return a list of the one partition whose figures the page of results shows; empty without partitions.
+    """Return [the `PartitionPlan` whose figures the page of results shows], or [] without partitions.
 
     Partitions with ablations are preferred, and then partitions with four types.
     """

@@ -43,7 +43,7 @@ _FOLDER = Path(__file__).resolve().parents[2]
 
 @cache
 def code_hash(loaded: tuple[str, ...], folder: Path = _FOLDER) -> str:
-    """Return one hash of modules, of all that these import, directly or not, and of the packages' versions.
+    """Return one hash of modules, of all that these import, directly or not, and of versions of libraries.
 
     loaded: names of modules or paths of Python files, as `loaded_modules` returns them.
     folder: folder that holds our package.

@@ -581,7 +581,7 @@ class Config(Strict):
         return finetuned.base if finetuned else self.models[model].parent
 
     def family(self, model: str) -> str:
-        """Return the family of a model: its parent's family, or else its entry's `family`, or else its own name."""
+        """Return the family of a model: that of its base or parent, or else its key `family`, or else its name."""
         parent = self.parent(model)
         return self.family(parent) if parent else self.models[model].family or model
 

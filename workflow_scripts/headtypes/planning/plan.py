@@ -365,7 +365,7 @@ class Plan:
         """Return the entries of the plan (pairs or partitions) of one model for which an analysis writes its main file.
 
         partition: name of the partition whose entries are returned, if the analysis writes a file for each partition.
-        others:    wildcards that are ignored, such as a task.
+        others: wildcards that are ignored, such as a task.
         """
         return [
             entry
@@ -453,7 +453,7 @@ class Plan:
     def memory_of(self, model: str) -> dict[str, float] | None:
         """Return {"gpu": most GB of weights on each GPU, "cpu": most GB in memory}, either or both, of a model.
 
-        Returns None if the model is not larger than a device.
+        Returns None if the configuration gives no `memory` for the model.
         """
         memory = self.config.models[model].memory
         return None if memory is None else given(memory)

@@ -41,7 +41,7 @@ class Needs(NamedTuple):
     minutes: int
 
     def at(self, attempt: int) -> "Needs":
-        """Return what a job asks for at an attempt, counted from 1: twice as much at each attempt."""
+        """Return what a job asks for at an attempt, counted from 1: twice as much as at the attempt before."""
         return Needs(*(value * 2 ** (attempt - 1) for value in self))
 
 

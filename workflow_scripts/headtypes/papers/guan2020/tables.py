@@ -57,10 +57,10 @@ def stability_table(
     partitions, stabilities, samples: {(model, partition): types of heads, contents of the file of stability, and
         number of samples that were taken}.
 
-    In columns, {halves}_all_agree is the percent of heads (of pairs of a head and a sample, for halves of pairs) on
-    which all clusterings of random halves of heads, samples or pairs agree, as the paper counts, and {halves}_pairwise
-    the mean agreement of two clusterings. own_cluster is the percent of pairs that are nearest to the head's cluster;
-    gaps_p is the p-value of heads without gaps.
+    Clusterings are fitted on random halves of the heads, samples or pairs of a head and a sample: {halves} is heads,
+    samples or pairs. Column {halves}_all_agree is the percent of heads (of pairs, if {halves} is pairs) to which all of
+    them give the same type; {halves}_pairwise is that for two of them, on average. own_cluster is the percent of pairs
+    nearest to the mean of the head's cluster; gaps_p is the p-value of the hypothesis that heads have no gaps.
     """
     table = []
     for row in rows:
@@ -81,7 +81,7 @@ def stability_table(
 
 
 def reservations(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each doubt about a row of `stability_table`: few samples, or heads without gaps."""
+    """Return a sentence for each doubt about a row of `stability_table`: few samples, or gaps_p of 0.05 or more."""
     found = []
     for row in table.itertuples():
         where = f"{row.model}, {row.partition}"
@@ -142,7 +142,7 @@ def stability_shown(table: pd.DataFrame) -> Table:
 
 
 def with_published(table: pd.DataFrame, published: Guan2020) -> pd.DataFrame:
-    """Return Table 1 with the paper's shares as a last row, if `table` has types and a stability of the paper."""
+    """Return Table 1 with the paper's shares as a last row, or unchanged if no type or no stability is published."""
     paper = {f"share_{name}": share for name, share in published.shares.types.items() if f"share_{name}" in table}
     if not paper or table["published_stability"].isna().all():
         return table
@@ -223,8 +223,8 @@ def ablation_table(
     Columns are model, partition, table (2 or 3), id (the paper's, or NaN), condition, heads (number of heads that
     change), operation_{type or head}, {metric} in percent or nats per token, drop_{metric} in points (of a loss, its
     rise in nats), for both {column}_low and _high over questions, _low_by_article and _high_by_article over articles,
-    and published_{column}, the paper's; the keys of `controls`, n_questions (or pairs, or documents), {number}_asked
-    (inputs that the config asks for), and doubtful types.
+    and published_{column}, the paper's; the keys in `controls`; n_questions (number of questions, pairs or documents);
+    n_questions_asked and control_questions_asked, from `rows`; and doubtful (names of doubtful types, joined by ", ").
     """
     baselines = {_key(row): metrics[*_key(row), row["condition"]] for row in rows if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}

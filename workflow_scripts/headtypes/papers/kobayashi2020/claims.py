@@ -21,7 +21,7 @@ _NO_SPECIAL = "its inputs have no [CLS] and no [SEP]"
 
 
 class Shares(Quantities):
-    """Percent of the attention of all heads by kind of token, `{kind}.weights` and `{kind}.norms`.
+    """The percent of all heads' attention that goes to tokens of a kind: `{kind}.weights` and `{kind}.norms`.
 
     A kind is "special" or "punctuation". Norms are weights times the length of the vector that a token hands over.
     """
@@ -29,7 +29,7 @@ class Shares(Quantities):
     def by_norms_beyond(self, kind: str, times: float) -> Quantity:
         """Return the percentage of norms that tokens of a kind get less `times` their percentage of weights, in points.
 
-        kind: "special" or "punctuation". Raises `NoVerdictError` if no text has tokens of the kind.
+        kind: "special" or "punctuation". Raises `NoVerdictError` if no sample has tokens of the kind.
         """
         names = f"{kind}.norms", f"{kind}.weights"
         if any(name not in self for name in names) or self[names[1]].value == 0:
@@ -70,7 +70,7 @@ def compare_files(
     published: Published,
     **judging: Any,
 ) -> Compared:
-    """Return the comparison with the paper; features: {(model, task): path}; judging: options of `comparison_table`."""
+    """Return the comparison; features: {(model, task): file of features}; judging: options of `comparison_table`."""
     quantities = {key: collect_shares(path, published) for key, path in features.items()}
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
     subjects = []
