@@ -97,3 +97,11 @@ def test_what_h5py_cannot_read_is_damaged_and_a_mistake_of_its_reader_is_not_the
             file[name][:]
     with pytest.raises(TypeError), opened_arrays(tmp_path / "planted.h5", Planted) as file:
         len(file["share"]) + "1"
+
+
+def test_a_file_for_which_memory_runs_out_is_not_called_damaged(tmp_path):
+    write_arrays(tmp_path / "planted.h5", PLANTED, {})
+    with h5py.File(tmp_path / "planted.h5", "a") as file:
+        file.create_dataset("large", (10**14,), float, chunks=(10,))
+    with pytest.raises(MemoryError), opened_arrays(tmp_path / "planted.h5", Planted) as file:
+        file["large"][:]

@@ -124,7 +124,7 @@ class Layer:
         rest = attention.sum(-1, keepdim=True)
         if self.sink is not None:
             # What goes to no token cannot be taken away.
-            rest += (-self._above_sink(self._in_softmax(rows))).sigmoid()
+            rest = rest + (-self._above_sink(self._in_softmax(rows))).sigmoid()
         return attention.div_(rest.clamp_min(torch.finfo(attention.dtype).tiny))
 
     def _above_sink(self, scores: Tensor) -> Float[Tensor, "batch head row 1"]:

@@ -84,11 +84,13 @@ def refusal(error: BaseException | None) -> str | None:
 def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
     """Turn any error inside the `with` block, which reads a result from `path`, into an `InputError` that names `path`.
 
+    Only memory that runs out stays a `MemoryError`, since the file may be right.
+
     otherwise: second explanation in the message `PATH is damaged or OTHERWISE`, such as `is not a feature file`.
     """
     try:
         yield
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except FileNotFoundError as error:
         raise InputError(f"{path} is not there; let the workflow make it.") from error

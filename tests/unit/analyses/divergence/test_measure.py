@@ -79,6 +79,22 @@ def test_divergences_by_norms_equal_the_definition(name, unsmoothed):
     np.testing.assert_allclose(divergences(model, encoded, **settings)[0][0], weights, rtol=1e-5, atol=1e-7)
 
 
+def test_a_batch_that_is_halved_counts_once(monkeypatch):
+    """Memory runs out where norms are compared, after weights were."""
+
+    def stumbling(layers, lengths, *args, norms):
+        if norms and len(lengths) > 1:
+            raise torch.OutOfMemoryError("planted")
+        return compare_heads(layers, lengths, *args, norms=norms)
+
+    model, tokenizer = tiny_family("bert")
+    encoded = encode_samples(SAMPLES[:4], tokenizer, "question_answering", 64)
+    whole, _ = divergences(model, encoded, batch_tokens=10_000, what="test", norms=True)
+    monkeypatch.setattr("headtypes.analyses.divergence.measure.compare_heads", stumbling)
+    halved, _ = divergences(model, encoded, batch_tokens=10_000, what="test", norms=True)
+    np.testing.assert_allclose(halved, whole, rtol=1e-5, atol=1e-9)
+
+
 @pytest.mark.parametrize("causal", [False, True])
 def test_many_heads_and_long_samples_equal_the_definition(causal, monkeypatch):
     """In blocks that divide neither the heads nor the rows evenly."""

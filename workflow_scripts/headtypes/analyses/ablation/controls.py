@@ -66,8 +66,9 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
     found = {"control_draws": controls["draw"].nunique(), "control_questions": controls["id"].nunique()}
     for metric, it in drops.items():
         ends = {"": it.draws.mean(), "_low": it.draws.min(), "_high": it.draws.max()}
-        found |= {"control_overlap": it.overlap, f"own_drop_{metric}": it.own}
+        found |= {"control_overlap": it.overlap}
         found |= {f"control_drop_{metric}{end}": float(value) for end, value in ends.items()}
+        found[f"own_drop_{metric}"] = it.own
     return found
 
 

@@ -68,8 +68,11 @@ def divergences(
     def read_batch(batch: Batch, forward: Callable[[KeptLayers], Any]) -> None:
         kept = KeptLayers(lengths)
         forward(kept)
-        for by_norms, of_all in enumerate(total):
-            of_batch = compare_heads(kept.layers, batch.lengths, entropy_sums, norms=bool(by_norms))
+        # All are compared before any is added, since a batch that does not fit into memory comes again in halves.
+        compared = [
+            compare_heads(kept.layers, batch.lengths, entropy_sums, norms=by) for by in [False, True][: len(total)]
+        ]
+        for of_all, of_batch in zip(total, compared, strict=True):
             own = torch.tensor(of_batch.diagonal()).reshape(1, *shape)
             check_heads(own.isfinite(), what, "the attention of head {} is not finite")
             of_all += np.round(of_batch / _UNIT) * _UNIT

@@ -106,7 +106,8 @@ def _document(
     mentions, left_out, words = set(), 0, 0
     for sentence, marks in sentences:
         found, others = _mentions(marks, words, path, entity)
-        mentions, left_out, words = mentions | found, left_out + others, words + len(sentence.words)
+        mentions |= found
+        left_out, words = left_out + others, words + len(sentence.words)
     if not any(marks for _, marks in sentences):
         return None
     often = Counter(mention.entity for mention in mentions)
