@@ -78,7 +78,7 @@ class Evaluator:
 
     rows, windows: questions, pairs or documents, and their windows. head_outputs: mean outputs of heads, [layer, head,
         channel], for the operation `mean`. gold: whether scores include the cross entropy of the right answer, in nats.
-    Raises `InputError` if the model cannot answer the rows, or take windows that `settings.reading` pads in full.
+    Raises `InputError` if the model cannot answer the rows, or take windows that the settings pad in full.
     """
 
     def __init__(
