@@ -112,9 +112,10 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
 
 def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """Return one row for each head (layer and head from 0) of each pair of models with a relation (model, other).
+    """Return one row for each head (layer and head from 0) of each pair of models with a relation (see `ModelPair`).
 
-    type, other_type: the head's types in both. same_cluster: whether its clusters in both match (`matched_clusters`).
+    model, other: names of the pair's two models on their tasks. type, other_type: the head's types in both.
+    same_cluster: whether its clusters in both match (`matched_clusters`).
     doubtful, other_doubtful: whether the types' names are doubtful. partitions: {name of a model on a task: partition}.
     """
     tables = []

@@ -161,7 +161,10 @@ class UserFiles:
         return [] if source.folder is None else list(map(str, model_files(source.folder, source.pickle)))
 
     def of_task(self, task: str, key: str = "file") -> list[str]:
-        """Return the files that a key of the task's source names: file (or folder), training_file or test_file."""
+        """Return the files that the task's source names under a key; none if it does not give the key.
+
+        key: file (the files in the folder, if the source is a folder), training_file or test_file.
+        """
         source = self.config.tasks[task].source
         if key == "file" and source.folder is not None:
             return files_in(source.folder, f"config: tasks.{task}.source.folder")

@@ -110,9 +110,11 @@ def set_means(company: Company, metric: str) -> np.ndarray:
 def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
     """Return (table, fit): the cost of each head, and how far costs explain the losses of sets of heads.
 
+    A cost is how much more is lost without a head than without the mean head: of its layer if every set lacks equally
+    many heads of each layer, else of the model.
     table: a row for each head, with the columns layer, head, away (the number of sets that lack it), cost in nats,
-        standard_error over sets, low and high (its interval over questions or articles), p over sets, p_holm (corrected
-        for all heads), and for each score cost_{metric} and cost_{metric}_error in points.
+        standard_error over sets, low and high (its interval over questions or articles), p (of a cost of 0, over
+        sets), p_holm (corrected for all heads), and for each score cost_{metric} and cost_{metric}_error in points.
     fit: sets and units (questions), their numbers; away, how many heads a set lacks on average; penalty, of ridge;
         half, how many heads explain half of what costs explain; pair, by `largest_pair`, with random `seed`; and, each
         {metric: number}, whole (the score with all heads), set_cost (mean loss of a set), r2 (adjusted), held_out (R2

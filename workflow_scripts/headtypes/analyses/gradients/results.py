@@ -36,9 +36,11 @@ class Gradients:
         return [] if self.reason is None else [f"nothing is measured: the model {self.reason}."]
 
     def table(self) -> pd.DataFrame:
-        """Return a row for each head: layer and head, from 0, and, in every row, loss, number of samples and reason.
+        """Return a row for each head: layer and head, from 0, and means of |dLoss / dA| over the attention to tokens.
 
-        Columns sep, cls, punctuation, other and all are means of |dLoss / dA| over the attention to such tokens.
+        The means are in the columns sep, cls, punctuation, other and all, by kind of token. Loss is the mean cross
+        entropy of what an input has to predict. The same in every row are loss (its name), samples (their number) and
+        reason (why nothing is measured, else None).
         """
         layers, heads, _ = self.values.shape
         kinds = dict(zip(ATTENDED, self.values.reshape(layers * heads, -1).T, strict=True))

@@ -67,7 +67,8 @@ def layers_table(outputs: Outputs) -> pd.DataFrame:
       massive: percent of samples with a massive activation, a number above 100 and 1,000 times the median magnitude.
       token: the token, from 1, that most often has the stream's largest number. to_largest: mean share of the heads'
         attention that goes to the token with the largest number. even: this share if spread evenly over all tokens.
-      off, off_no_sink: means of these columns of `heads_table` over the layer's heads.
+      off: percent of samples on which a head writes less than a quarter of the mean of the layer's heads, mean over
+        these heads. off_no_sink: percent on which, besides, the first token gets at most half of its attention.
       varies: the number of heads that are off on more than 5 % and less than 95 % of the samples.
     """
     stream = dict(zip(STREAM, np.moveaxis(outputs.stream, -1, 0), strict=True))

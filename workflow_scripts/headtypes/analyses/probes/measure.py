@@ -284,8 +284,9 @@ DISTANCE_FEATURES = 8
 class ProbedSentence(NamedTuple):
     """A sentence of n words, as probes read it.
 
-    maps: [2K, n + 2, n + 2], first attention between words W of K heads, then the transposes; [f, i, j] is candidate i
-        with dependent j. Index 0 is `[CLS]`, 1 to n are the words, n + 1 is `[SEP]`. vectors: [n, channel], of words.
+    maps: [2K, n + 2, n + 2] attention of K heads: [f, i, j] is from i to j in the first K maps, from j to i in the
+        others. Here j is a word, and i a candidate for its syntactic head. Index 0 is `[CLS]`, 1 to n are the
+        words, n + 1 is `[SEP]`. vectors: [n, channel], of words.
     """
 
     maps: Float[Tensor, "map index index"]

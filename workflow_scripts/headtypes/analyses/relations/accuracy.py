@@ -260,9 +260,10 @@ class Part:
     """A part of a treebank with the guesses at its syntactic heads, by attention heads (`arcs`) and by fixed offsets.
 
     parity: 0 or 1 if only words of sentences with an even or odd index in the treebank are counted; None for all words.
-    counted: [word] if the word is counted. pairs: {annotation: {relation: its counted words with their syntactic
-        heads}}. sentences: the number of sentences that a model has read. sentence: [word] the index of each word's
-        sentence among these. upos: [word] part of speech. by_offset: result of `offset_guesses`.
+    counted: [word] if the word is counted. pairs: {"universal" or "stanford", the set of relations: {relation:
+        `Pairs` of its counted words and their syntactic heads}}. sentences: the number of sentences that a model has
+        read. sentence: [word] the index of each word's sentence among these. upos: [word] part of speech.
+    by_offset: result of `offset_guesses`.
     Raises `InputError` if the guesses are not of these sentences.
     """
 

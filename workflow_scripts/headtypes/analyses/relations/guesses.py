@@ -41,8 +41,9 @@ class ArcGuesses:
         return (f"Of {len(self.sentence) + sum(self.left_out.values()):,} sentences, {reasons} are left out.",)
 
     def can_be(self, words: np.ndarray, heads: np.ndarray) -> Bool[np.ndarray, "pair layer 2"]:
-        """Return whether the model lets attention see each word's syntactic head, by layer and direction of the guess.
+        """Return whether the model's attention can link each word and its syntactic head, by layer and direction.
 
+        On the last axis, 0 is from the word to its syntactic head, 1 from the head to the word.
         words: [pair] indices among all words, from 0. heads: [pair] syntactic heads, counted within the sentence from
             1; 0 for the root, which is never found.
         """

@@ -291,7 +291,11 @@ class Judged:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """Numbers of claims, {basis: {verdict: number}}; a basis without claims is left out, but for "stated"."""
+        """Numbers of claims, {basis: {verdict: number}}, by what a claim rests on.
+
+        Bases are "stated", "inferred from the text" and "from the table". One without claims is left out, but for
+        "stated".
+        """
         counts = {basis: self._counts(basis, "verdict") for basis in BASES}
         return {BASES[basis]: of for basis, of in counts.items() if basis == "stated" or any(of.values())}
 

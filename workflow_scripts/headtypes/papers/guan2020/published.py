@@ -28,7 +28,10 @@ class PublishedShares(Data):
 
 
 class PublishedStability(Data):
-    """The published stability of clusterings (Table 1), as `models`: {training data: percent}."""
+    """The published stability (Table 1): percent of input samples on which all clusterings of a model agree.
+
+    models: {row of Table 1: percent}; a row is named by the model's training data, such as squad, or pre-trained.
+    """
 
     place: str
     models: dict[str, float]

@@ -133,10 +133,10 @@ class Model(Quantities):
         return np.array([*(heads[name] for name in types), *([np.sum(others, axis=0)] if others else [])])
 
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return the numbers of heads, [type, layer], of models of the run, by their names in the paper's Table 1.
+        """Return {name in the paper's Table 1: numbers of heads, [type, layer]} for models of the run.
 
-        models: names in Table 1. The rows are `types`, then all other types together, if any. Raises `NoVerdictError`
-            if no model of the run has one of the names (`published`), or a type of `types` has a doubtful name in one.
+        models: these names. The rows are `types`, then all other types together, if any. Raises `NoVerdictError` if any
+            of the names is that of no model of the run, or if a type of `types` is missing or doubtful in a model.
         """
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")

@@ -269,7 +269,10 @@ def ablation_table(
 
 
 def shortages(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each partition with fewer inputs than the config asks; table: from `ablation_table`."""
+    """Return a sentence for each partition evaluated on fewer questions, pairs or documents than the config asks.
+
+    The inputs for random heads have their own sentence. table: from `ablation_table`.
+    """
     sentences = []
     for taken, what in _ASKED.items():
         if taken in table:

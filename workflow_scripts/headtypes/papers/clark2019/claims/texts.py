@@ -72,10 +72,10 @@ class Heads(Quantities):
     segments: Statistics | None = None
 
     def measured(self, measure: Measure, rank: int = 1) -> Measured:
-        """Return a quantity with its interval over segments; without one if `measure` is not known of single segments.
+        """Return a quantity with its interval over segments; without one if single segments lack a statistic for it.
 
-        measure: a function of statistics that returns the quantity, or several numbers, of which the `rank`-th largest
-            is taken, from 1 (the smallest: -1).
+        measure: a function that is given `whole`, then `segments` if there are any. It returns the quantity, or several
+            numbers, of which the `rank`-th largest is taken, from 1 (the smallest: -1); of `segments`, for each one.
         """
         values = sorted(np.ravel(measure(self.whole)), reverse=True)
         with suppress(NoVerdictError):
@@ -88,10 +88,11 @@ class Heads(Quantities):
         return self.quantity(name, label, self.measured(measure, rank), unit)
 
     def counted_early(self, name: str, label: str, by_layer: np.ndarray) -> Quantity:
-        """Return the mean number of heads in a layer of the first third less that of the last third, beyond chance.
+        """Return how many more heads a layer of the first third has than one of the last, on average, less chance.
 
         name: of the quantity. label: what is counted, in words. by_layer: [layer] number of heads.
-        Chance is the mean under random permutations of the layers, and 0 for the paper's own numbers.
+        Chance is the mean of this difference under random permutations of the layers. Nothing is subtracted for the
+        paper's own numbers.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
         first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
@@ -229,12 +230,12 @@ def _permuted(layers: Mapping[str, float | None]) -> Measured:
 
 
 def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> Measured:
-    """Return the mean divergence of two heads with one behaviour less that of two with different ones, beyond chance.
+    """Return the mean divergence of two heads with one behaviour less that of two with different ones, less chance.
 
-    divergences: [head, head] divergence of any two heads, in nats per row.
+    divergences: [head, head] divergence of any two heads, in nats per row; None if not measured.
     marked: [layer, head] str, the behaviour of each head, "" for none. Pairs of two heads with none are left out.
-    Chance is the mean if behaviours are permuted within layers, since heads of a layer are alike whatever they do.
-    Raises `NoVerdictError` if no two heads have the same behaviour, or all have.
+    Chance is the mean of this difference if behaviours are permuted within layers, since heads of a layer are alike
+    whatever they do. Raises `NoVerdictError` without divergences, or if no two heads have the same behaviour, or all.
     """
     names, counts = np.unique(marked, return_counts=True)
     pairs = {name: count * (count - 1) / 2 for name, count in zip(names, counts, strict=True)}
