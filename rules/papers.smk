@@ -169,7 +169,7 @@ for stage, (benchmark, shown, written) in (TABLES | FIGURES).items():
         output:
             **written,
         log:
-            "/".join(["logs", stage.name, *re.findall(r"\{\w+\}", benchmark)]) + ".log",
+            Path("logs", stage.name, *re.findall(r"\{\w+\}", benchmark)).with_suffix(".log").as_posix(),
         benchmark:
             f"{benchmark}.benchmark.tsv"
         localrule: stage in TABLES
