@@ -203,7 +203,7 @@ class Measured:
 
     @property
     def decides(self) -> bool:
-        """Whether the value can decide a claim: it is over 8 units or more, and its interval has a width."""
+        """True if the value can decide a claim: it is over 8 units or more, and its interval has a width."""
         return self.units >= FEWEST_UNITS and self.low != self.high
 
     @property

@@ -27,6 +27,14 @@ def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
     return load_model(record, precision, head=record.language_head if head == LANGUAGE_MODEL else head)
 
 
+def tokens_within(logits: int, batch_tokens: int, share: float, vocabulary: int) -> int:
+    """Return the most tokens of a batch, at most `batch_tokens`, with no more than about so many `logits`.
+
+    share: of the tokens, those whose logits are computed, `vocabulary` for each.
+    """
+    return max(1, min(batch_tokens, int(logits / vocabulary / max(share, 1e-3))))
+
+
 class SomeTokens:
     """An object that lets a model's last layer compute logits for chosen tokens alone, and sums these tokens' loss."""
 
@@ -78,7 +86,7 @@ class Answers(SomeTokens):
         if self._tokens is None:
             return batch_tokens
         share = self._tokens.sum() / max(1, sum(map(len, self._wanted)))
-        return max(1, min(batch_tokens, int(_LOGITS / vocabulary / max(share, 1e-3))))
+        return tokens_within(_LOGITS, batch_tokens, share, vocabulary)
 
     @contextmanager
     def attached(self, model: PreTrainedModel) -> Iterator[None]:

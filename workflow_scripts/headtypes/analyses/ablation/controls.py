@@ -63,10 +63,13 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
     mean of the controls' drops over draws; with the ending _low or _high, the lowest or highest drop of a draw.
     """
     drops = drops_of_draws(controls, scores, baseline)
-    found = {"control_draws": controls["draw"].nunique(), "control_questions": controls["id"].nunique()}
+    found = {
+        "control_draws": controls["draw"].nunique(),
+        "control_questions": controls["id"].nunique(),
+        "control_overlap": next(iter(drops.values())).overlap,
+    }
     for metric, it in drops.items():
         ends = {"": it.draws.mean(), "_low": it.draws.min(), "_high": it.draws.max()}
-        found |= {"control_overlap": it.overlap}
         found |= {f"control_drop_{metric}{end}": float(value) for end, value in ends.items()}
         found[f"own_drop_{metric}"] = it.own
     return found

@@ -22,7 +22,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import derive_seed
 from headtypes.core.progress import warn
 from headtypes.core.table_files import write_csv
-from headtypes.data.answering import Answers, SomeTokens
+from headtypes.data.answering import Answers, SomeTokens, tokens_within
 from headtypes.data.encoding import SPECIAL_KINDS, Encoded, mask_words, sample_questions, token_kinds
 from headtypes.data.tasks import KINDS, Sample, read_records, read_rows
 from headtypes.data.windows import Windows, draw_part, read_windows
@@ -54,7 +54,7 @@ class Loss(SomeTokens):
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
         """Return `batch_tokens`, or fewer if the logits of a batch, `vocabulary` for each token, take much memory."""
         share = sum(len(indices) for indices, _ in self._predicted) / max(1, sum(map(len, self.input_ids)))
-        return min(batch_tokens, int(_LOGITS / vocabulary / max(share, 1e-3)))
+        return tokens_within(_LOGITS, batch_tokens, share, vocabulary)
 
     def start(self, inputs: np.ndarray) -> None:
         indices, right = zip(*(self._predicted[text] for text in inputs), strict=True)
