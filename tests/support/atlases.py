@@ -47,7 +47,7 @@ def write_types(path: Path, layers: int, heads: int, first: int = 0) -> None:
     """A partition into four types in turn, of which vertical is doubtful."""
     types = np.array([TYPES[(first + index) % 4] for index in range(layers * heads)], dtype=object)
     shares = np.random.default_rng(0).dirichlet(np.ones(21), len(types))
-    columns = {"cluster": np.arange(len(types)) % 4, "types": types, "silhouette": np.zeros(len(types))}
+    columns = {"cluster": np.arange(len(types)) % 4, "type": types, "silhouette": np.zeros(len(types))}
     write_csv(path, build_partition(shares, (layers, heads), doubtful=types == "vertical", **columns).table)
 
 

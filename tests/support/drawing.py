@@ -25,7 +25,7 @@ def planted(seed: int = 0, doubtful: tuple[str, ...] = ("vertical",)) -> tuple[n
         features,
         (LAYERS, HEADS),
         cluster=np.zeros(len(names), int),
-        types=names.astype(object),
+        type=names.astype(object),
         silhouette=silhouette,
         doubtful=np.isin(names, doubtful),
     )

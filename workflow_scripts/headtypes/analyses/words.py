@@ -123,22 +123,18 @@ class WordRows:
 def indices_of(word_of_token: Sequence[int]) -> np.ndarray:
     """Return for each token the row of its word in the attention between words, [token] int64.
 
-    The row is 0 for special tokens before the words, i + 1 for word i, and the row after the last word's for special
-    tokens behind the words. word_of_token: index of each token's word, -1 for special tokens.
+    word_of_token: index of each token's word, -1 for special tokens. The row is 0 for special tokens before the words,
+    i + 1 for word i, and the one after the last word's for special tokens behind the words.
     """
     words = np.asarray(word_of_token, dtype=np.int64)
     behind = np.arange(len(words)) > np.argmax(words)
     return np.where(words >= 0, words + 1, np.where(behind, words.max() + 2, 0))
 
 
+# The matrices that turn a sample's attention between tokens into that between words.
 class _Sample:
-    """The two matrices that turn a sample's attention between tokens into its attention between words.
-
-    index: [token] the row of the token's word. to_word: [token, index] 1 at the index of the token's word, else 0.
-    from_word: [index, token] the weight of a token in its word's row: 1 / n_v for the n_v subwords of word v.
-    """
-
     def __init__(self, word_of_token: Sequence[int], device: torch.device):
+        # [token], and [token, index] of members.
         self.index = indices_of(word_of_token)
         member = np.zeros((len(self.index), max(word_of_token) + 3), np.float32)
         member[np.arange(len(self.index)), self.index] = 1

@@ -114,7 +114,7 @@ def plot_controls(plan: Plan, model: str, partition: str) -> dict:
 
 def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:
     condition, reading = plan.reading(name, task)
-    # The same in every condition and partition of the model, so that a head draws alike whatever is done to others.
+    # The same seed in every condition and partition, so that a head draws alike whatever is done to others.
     operations = {
         target: seeded(operation, plan.seed("resample", model, operation))
         for target, operation in plan.operations(condition).items()

@@ -19,10 +19,10 @@ from headtypes.data.tasks import Metric, metrics_in, sizes_in, tested_metric
 class DropsOfDraws(NamedTuple):
     """Drops of one score from the baseline: under a condition, and under the same operations on random heads.
 
-    metric: the score. own, low, high: the condition's drop, in points or nats per token and positive if the score is
-    worse, with its interval over questions. draws: [draw] the drop under each draw of random heads, as many of each
-    layer as the condition changes. overlap: the share, 0 to 1, of the condition's heads that a draw changes in the same
-    way, mean over draws.
+    own, low, high: the condition's drop, in points or nats per token and positive if the score is worse, with its
+    interval over questions. draws: [draw] the drop under each draw of random heads, as many of each layer as the
+    condition changes. overlap: the share, 0 to 1, of the condition's heads that a draw changes in the same way, mean
+    over draws.
     """
 
     metric: Metric
@@ -57,10 +57,10 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
 
     Controls are the same operations on as many random heads of each layer, drawn several times. controls, scores,
     baseline: tables with the scores of each question, under the controls (for each draw), the condition and the
-    baseline. The keys are control_draws and control_questions, numbers of draws and questions; control_overlap, the
-    share of the condition's heads that a draw changes in the same way, mean over draws; and for each metric, in points
-    or nats per token and positive if worse, own_drop_{metric}, the condition's drop, and control_drop_{metric}, the
-    mean of the controls' drops over draws; with the ending _low or _high, the lowest or highest drop of a draw.
+    baseline. The keys are control_draws and control_questions, their numbers; control_overlap, the share of the
+    condition's heads that a draw changes in the same way, mean over draws; and for each metric, in points or nats per
+    token and positive if worse, own_drop_{metric}, the condition's drop, and control_drop_{metric}, the mean of the
+    controls' drops over draws; with the ending _low or _high, the lowest or highest drop of a draw.
     """
     drops = drops_of_draws(controls, scores, baseline)
     found = {

@@ -31,10 +31,9 @@ from headtypes.models.records import ModelRecord, read_model_record
 class Settings:
     """The settings by which a task is evaluated under any condition.
 
-    kind: kind of task, such as `question_answering`. precision: of the model, such as `float32`. batch_tokens: most
-    tokens of a batch, with padding. reading: {field of `operations.Reading`: value}, what the paper leaves open; None
-    for the default. max_answer_length: tokens of the longest answer, for kinds of tasks with spans as answers.
-    max_seq_length: tokens of a full window, if padding counts (`Reading.uniform_over_padding`).
+    kind: kind of task, such as `question_answering`. batch_tokens: most tokens of a batch, with padding. reading:
+    {field of `operations.Reading`: value}, what the paper leaves open; None for the default. max_answer_length: tokens
+    of the longest answer, if answers are spans. max_seq_length: tokens of a full window, if a reading counts padding.
     """
 
     kind: str
@@ -133,10 +132,7 @@ class Evaluator:
 
         with answers.attached(self.model), progress(len(distinct) * len(ids), what, "windows") as bar:
             run_batches(
-                self.model,
-                ids,
-                types,
-                run_batch,
+                *(self.model, ids, types, run_batch),
                 batch_tokens=answers.batch_tokens(settings.batch_tokens, self.model.config.vocab_size),
                 bar=bar,
                 length=settings.max_seq_length if counts else None,
@@ -231,20 +227,13 @@ def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
 
 
 def evaluate_controls(
-    asked: Asked,
-    *,
-    condition: str,
-    operations: dict[str, str],
-    draws: int,
-    questions: int | str,
-    seed: int,
-    **settings,
+    asked: Asked, *, condition: str, operations: dict[str, str], draws: int, questions: int | str, seed: int, **settings
 ) -> pd.DataFrame:
     """Return a model's scores while random heads of each layer are ablated, as many as in a condition and alike.
 
-    asked: the task and the model. condition: its name, for messages. operations: the condition's, as in
-        `evaluate_condition`. draws: how many times heads are drawn; more draws do not change the first. questions: how
-        many rows are drawn at random, or "all". seed: of the draws of heads and rows. settings: fields of `Settings`.
+    asked: the task and the model. condition: its name, for messages. operations: the condition's, {type or head:
+        operation}. draws: how many times heads are drawn; more draws do not change the first. questions: how many rows
+        are drawn at random, or "all". seed: of the draws of heads and rows. settings: fields of `Settings`.
     The table has a row for each draw and question, with the columns draw (from 0), id, the scores, such as f1, and
     overlap, the share of the condition's heads that the draw changes in the same way.
     """

@@ -13,15 +13,12 @@ from headtypes.core.statistics import Evidence, Measured, added
 from headtypes.core.table_files import read_parquet, table_reader, write_csv
 from headtypes.data.tasks import METRICS, counted_by, metrics_in, sizes_in
 
-_BY_ARTICLE = "_by_article"
-
-# Of the table of `condition_intervals`, and that of `differences`.
 read_intervals = table_reader("holds no intervals", {"condition": str})
 read_differences = table_reader("holds no differences of conditions", {"condition": str, "other": str, "low": float})
 
 
 def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
-    """Return the tables of scores of each question of one model, a table for each path; each path is of one condition.
+    """Return the tables of scores of each question of one model; each path is of one condition.
 
     Raises `InputError` that names a file that is damaged, or whose questions are not those of the first file, in order.
     """
@@ -61,8 +58,8 @@ class Scored:
         weights: {condition: weight}. baseline: the baseline's name, or None.
         An interval rests on units that differ from the most frequent value. If the baseline has a weight, the sum is
         therefore made of two parts (`statistics.added`): the drops from the baseline, and the baseline's score times
-        the sum of all weights. If enough units differ in the drops (without a baseline, in the sum), but too few in
-        the score under some condition, since nearly all answers are lost, each condition is a part.
+        the sum of all weights. If enough units differ in the drops (without a baseline, in the sum), but too few in the
+        score under some condition, since nearly all answers are lost, each condition is a part.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())
@@ -86,12 +83,10 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
     """Return each condition's mean scores and their drops from the baseline, with intervals; a row for each condition.
 
     scores: {condition: a table with a row of scores for each question}. baseline: the name of the baseline, or None.
-
-    The columns are condition and, for each metric:
-      {metric}, {metric}_low, {metric}_high: the mean in the unit of the scores, and its interval over questions;
-      {metric}_low_by_article, {metric}_high_by_article: the mean's interval over articles;
-      drop_{metric}: how much worse the mean is than the baseline's, in its unit, with intervals under these endings.
-    What is not known is NaN. The F1 of sentence pairs has no columns, since it is no mean over pairs.
+    The columns are condition and, for each metric, {metric}, the mean score, and drop_{metric}, how much worse the mean
+    is than the baseline's, in the unit of the scores; with the ending _low or _high, the interval over questions; and
+    with _low_by_article or _high_by_article, the interval over articles. What is not known is NaN. The F1 of sentence
+    pairs has no columns, since it is no mean over pairs.
     """
     first = next(iter(scores.values()))
     table = {"condition": list(scores)}
@@ -99,7 +94,7 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
         sign = metric.drop(1, 0)
         drops = [{} if baseline in (None, name) else {baseline: sign, name: -sign} for name in scores]
         units = {"": Scored(scores, metric.name, by_article=False)}
-        units |= {_BY_ARTICLE: Scored(scores, metric.name) if "article" in first else None}
+        units |= {"_by_article": Scored(scores, metric.name) if "article" in first else None}
         for name, sums in ((metric.name, [{name: 1.0} for name in scores]), (f"drop_{metric.name}", drops)):
             for suffix, scored in units.items():
                 unknown = Measured(0.0 if baseline and name != metric.name else np.nan)

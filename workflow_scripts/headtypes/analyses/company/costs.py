@@ -1,8 +1,4 @@
-"""The cost of each head in random company, and types and other numbers of heads held against the costs.
-
-Costs are the effects of a least-squares fit to the losses of sets of heads, which are left out together. Labels and
-numbers are compared with costs by permutations of heads within their layers.
-"""
+"""The cost of each head in random company, and types and other numbers of heads held against the costs."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -53,8 +49,8 @@ def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
 
     away: [set, head] bool, heads that a set lacks. lost: [set] how much worse the model is without the set's heads.
     Effects sum to zero: an effect is how much more a head costs than the mean head of the model, or of its layer if
-    every set lacks equally many heads of each layer. Ridge is used below 3 sets per head. Raises `InputError` for equal
-    losses.
+    every set lacks equally many heads of each layer. Ridge is used below 3 sets per head. Raises `InputError` if all
+    losses are equal.
     """
     if np.ptp(lost) < 1e-12:
         raise InputError("All sets of heads lose the same, so that no head costs more than another.")
@@ -83,11 +79,8 @@ def _decomposed(away: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return left[:, kept], values[kept], right[kept]
 
 
+# For each penalty the R2 of sets whose losses are predicted from the effects that fit the other nine parts of ten.
 def _held_out(away: np.ndarray, lost: np.ndarray, penalties: list[float] | np.ndarray) -> np.ndarray:
-    """Return for each penalty of ridge the R2 of sets to which no effects are fitted, [penalty].
-
-    Effects fitted to nine of ten parts of the sets predict the losses of the tenth, in turn.
-    """
     fold = np.arange(len(lost)) % _FOLDS
     wrong, total = np.zeros(len(penalties)), 0.0
     for number in range(_FOLDS):
@@ -113,10 +106,10 @@ def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
     A cost is how much more is lost without a head than without the mean head: of its layer if every set lacks equally
     many heads of each layer, else of the model.
     table: a row for each head, with the columns layer, head, away (the number of sets that lack it), cost in nats,
-        standard_error over sets, low and high (its interval over questions or articles), p (of a cost of 0, over
-        sets), p_holm (corrected for all heads), and for each score cost_{metric} and cost_{metric}_error in points.
-    fit: sets and units (questions), their numbers; away, how many heads a set lacks on average; penalty, of ridge;
-        half, how many heads explain half of what costs explain; pair, by `largest_pair`, with random `seed`; and, each
+        standard_error over sets, low and high (its interval over questions or articles), p (of a cost of 0, over sets),
+        p_holm (corrected for all heads), and for each score cost_{metric} and cost_{metric}_error in points.
+    fit: numbers of sets and of units (questions); away, how many heads a set lacks on average; penalty, of ridge; half,
+        how many heads explain half of what costs explain; pair, by `largest_pair`, with random `seed`; and, each
         {metric: number}, whole (the score with all heads), set_cost (mean loss of a set), r2 (adjusted), held_out (R2
         of sets that are not fitted) and halves (correlation of costs from one half of the sets and from the other).
     """
@@ -179,9 +172,9 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
     away: [set, head] heads that a set lacks. lost: [set] losses in nats. fit: of costs to these losses.
     Only the 24 heads whose costs differ most from 0, in standard errors, are paired, if at least three sets lack both.
     The keys are heads (two indices), sets (number that lack both), effect (cost beyond the sum of both costs, in nats),
-    standard_error, and p. p is the probability that chance gives any of the compared pairs an effect as large. For p,
-    the part of the losses that costs do not explain is permuted over sets (Freedman and Lane 1983). Without a pair that
-    can be tested, heads is empty, sets is 0, and the rest is None.
+    standard_error, and p, the probability that chance gives any of the compared pairs an effect as large, by
+    permutation over sets of what costs do not explain (Freedman and Lane 1983). Without a pair that can be tested,
+    heads is empty, sets is 0, and the rest is None.
     """
     some = np.sort(np.argsort(-np.abs(fit.effects / fit.errors), kind="stable")[:_PAIRED])
     one, other = (some[index] for index in np.triu_indices(len(some), 1))
@@ -213,8 +206,8 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
 def costly_heads(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of heads that surely cost more than the mean head of their layer (or model), the costliest first.
 
-    table: a row for each head (`head_costs`). A head's cost is sure if its p over sets, corrected for all heads, is at
-        most 0.05, and if its interval over questions is above 0.
+    table: a row for each head (`head_costs`). A cost is sure if its p over sets, corrected for all heads, is at most
+    0.05, and its interval over questions is above 0.
     """
     costly = table[(table["p_holm"] <= ALPHA) & (table["low"] > 0)]
     return costly.sort_values("cost", ascending=False)

@@ -34,7 +34,6 @@ def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | Non
     layers, heads: layers of the model, and heads of a layer. seed: of the draw; more sets do not change the first sets.
     sets: how many; None for as many as put each head in 13 sets, and at least 150. per_layer: how many heads of a layer
         a set has; None for one in twelve.
-
     A set has heads of all layers or, in models of more than twelve layers, of a third of them. Each layer's heads are
     dealt to sets in random order, again and again, so that all heads are in about equally many sets.
     Raises `InputError` if a layer has fewer heads than `per_layer`, or if some head would be in no set.
@@ -58,11 +57,8 @@ def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | Non
     return drawn[:sets]
 
 
+# Each head is away once, or twice if heads do not divide evenly; a set has heads of one in `share` layers.
 def _round(layers: int, heads: int, per_layer: int, share: int, seed: list[int]) -> np.ndarray:
-    """Return sets in which each head is away once, or twice if heads do not divide evenly, [set, layer, head] bool.
-
-    per_layer: heads of a layer in a set. share: a set has heads of one in `share` layers.
-    """
     rng, hands = np.random.default_rng(seed), ceil(heads / per_layer)
     away = np.zeros((share * hands, layers, heads), bool)
     turns = [[] for _ in range(layers)]
@@ -97,11 +93,11 @@ def evaluate_company(
     """Yield a model's scores while the heads of each set are ablated: after every few sets, all scores so far.
 
     rows, windows: questions, pairs or documents, and their windows. head_outputs: mean outputs of heads, [layer, head,
-        channel], for the operations that need them. sets: how many sets are drawn; None for 13 sets with each head, at
-        least 150. per_layer: heads of a layer in a set; None for one in twelve. operation: what is done to these heads,
-        such as `zero`. questions: how many of the rows are drawn at random, or "all". seed: of sets and questions.
-        settings: fields of `ablation.evaluation.Settings`. made: JSON that identifies settings, code and input files.
-        earlier: scores of an earlier run, which are used again if their `made` is the same.
+        channel], for the operation `mean`. sets: how many sets are drawn; None for 13 sets with each head, at least
+        150. per_layer: heads of a layer in a set; None for one in twelve. operation: what is done to these heads, such
+        as `zero`. questions: how many of the rows are drawn at random, or "all". seed: of sets and questions. settings:
+        fields of `ablation.evaluation.Settings`. made: JSON that identifies settings, code and input files. earlier:
+        scores of an earlier run, which are used again if their `made` is the same.
     """
     away = draw_sets(record.layers, record.heads, sets=sets, per_layer=per_layer, seed=seed)
     known = earlier if earlier is not None and earlier.made == made else None
@@ -159,8 +155,7 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     try:
         earlier = read_arrays(kept, Company) if kept.exists() else None
     except InputError:
-        # Whatever is damaged is evaluated again.
-        earlier = None
+        earlier = None  # Whatever is damaged is evaluated again.
     record, head_outputs = read_model_record(inputs.model), read_head_outputs(outputs_of_heads)
     for company in evaluate_company(rows, windows, record, head_outputs, **spec, made=made, earlier=earlier):
         write_arrays(kept, company, provenance)
@@ -170,9 +165,5 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
 
 
 def kept_for(path: StrPath) -> Path:
-    """Return the file that keeps the scores of a result for a later job: `kept/...` for `results/...`.
-
-    A path outside of `results/` gets the ending `.kept.h5` instead.
-    """
     before, folder, after = Path(path).as_posix().rpartition("results/")
     return Path(before, "kept", after) if folder else Path(path).with_suffix(".kept.h5")

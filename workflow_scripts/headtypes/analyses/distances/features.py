@@ -72,8 +72,7 @@ def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
     """Return whether no sample has a `[CLS]`, so that the first token can count as one.
 
     kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
-    Decoders attend to the first token of a text as BERT does to `[SEP]` (Xiao et al. 2024, "attention sinks"). By the
-    definition of Guan et al. (2020), the first token counts as any other.
+    Decoders attend to the first token of a text as BERT does to `[SEP]` (Xiao et al. 2024, "attention sinks").
     """
     cls = 1 + SPECIAL_KINDS.index("cls")
     return not any((of_sample == cls).any() for of_sample in kinds)
@@ -95,8 +94,7 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Return (features, first): distance features, and the part of them that goes to the first token, or None.
 
-    read: result of `DistanceFeatures`: [..., 69] the features, or [..., 138] the features and, behind them, these
-    parts.
+    read: result of `DistanceFeatures`, [..., 69], or [..., 138] if the parts are behind the features.
     """
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None
 
@@ -164,7 +162,7 @@ def read_head_features(
     """Return (features, shape): distance features of heads, means over the samples of a file, and (layers, heads).
 
     features: [head, column], layer by layer; the columns are the bins, self, cls, sep, comma and period. distance_bins,
-    first_token, of: as in `read_distance`: number of bins, whether the first token counts as `[CLS]`, weights or norms.
+    first_token, of: number of bins, whether the first token counts as `[CLS]` if no sample has one, weights or norms.
     """
     with opened_arrays(path, Features) as file:
         shape = file["distance"].shape[1:3]

@@ -45,7 +45,7 @@ class DistanceFeatures(PerSample):
         super().start(batch)
         self._to_none = torch.zeros_like(self.values[..., 0])
         self._of_batch = [self._kinds[sample] for sample in batch.samples]
-        self._buckets: dict[int, Buckets] = {}
+        self._buckets: dict[int, _Buckets] = {}
         # Groups of one length follow one another.
         self._column_of = lru_cache(1)(_columns)
 
@@ -53,7 +53,7 @@ class DistanceFeatures(PerSample):
         group = block.group
         if group.samples.start not in self._buckets:
             column = self._column_of(group.length, block.memory.device)
-            self._buckets[group.samples.start] = Buckets(group, self._of_batch, column, self._first)
+            self._buckets[group.samples.start] = _Buckets(group, self._of_batch, column, self._first)
         buckets = self._buckets[group.samples.start]
         if block.has_first_row:
             zeros = self.values.new_zeros(*block.memory.shape[:2], group.length)
@@ -76,28 +76,22 @@ class DistanceFeatures(PerSample):
         return (self.values[..., :COLUMNS].sum(-1) + self._to_none - 1).abs() <= TOLERANCE[self.about.dtype]
 
 
-class Buckets:
-    """The columns of the distance feature to which the tokens of a group of samples of one length belong; float32.
-
-    ordinary: [sample, 1, 1, key] 1 where the key is not a special token. special: [sample, key, 4] its kind, one-hot.
-    column:   [length + key - query, 65] column of an ordinary key, one-hot: one of 64 distance bins, or self.
-    first:    [sample, query, column] column of the first token, one-hot (`features.first_columns`), or None.
-    special_tokens: positions of the special tokens, [sample, token] int64, and their kinds, one-hot [sample, token, 4].
-        Samples with fewer are filled up with the position behind the last token, and zeros for its kind.
-    """
-
+class _Buckets:
     def __init__(self, group: Group, kinds: list[np.ndarray], column: Tensor, first: bool):
         device, self.column = column.device, column
         # For long samples alone a layer comes in several blocks.
         self.edges = lru_cache(1)(self._edges)
         self._tokens = torch.as_tensor(np.stack(kinds[group.samples]), device=device, dtype=torch.int64)
         self._special_tokens = [np.flatnonzero(of_sample) for of_sample in kinds[group.samples]]
+        # Float32: whether a key is ordinary, [sample, 1, 1, key]; its kind, [sample, key, 4]; the columns of the first
+        # token, [sample, query, 69], and, in `column`, of ordinary keys, [length + key - query, 65], one-hot.
         self.ordinary = (self._tokens == 0).float()[:, None, None]
         self.special = _one_hot_kinds(self._tokens)
         self.first = torch.from_numpy(first_columns(kinds[group.samples])).to(device) if first else None
 
     @cached_property
     def special_tokens(self) -> tuple[Tensor, Tensor]:
+        # [sample, token] positions, and [sample, token, 4] kinds; fewer are filled up with the place behind all tokens.
         places = padded(self._special_tokens, self._tokens.shape[1], self._tokens.device)
         return places, _one_hot_kinds(pad(self._tokens, (0, 1)).gather(1, places))
 
@@ -123,10 +117,9 @@ def _columns(length: int, device: torch.device) -> Tensor:
     return one_hot(column, 1 + FINE_BINS).float()
 
 
+# Sums of attention, or of norms, over query rows, block by block: by key - query, and by special token.
 class _InSlices:
-    """Sums of attention, or of norms, over query rows, block by block: by key - query, and by special token."""
-
-    def __init__(self, zeros: Tensor, block: Block, buckets: Buckets):
+    def __init__(self, zeros: Tensor, block: Block, buckets: _Buckets):
         self._received, self._lengths, self._buckets = zeros, block.lengths, buckets
         self._weight = buckets.ordinary if block.lengths is None else buckets.ordinary * block.lengths[:, :, None]
         # Blocks of rows are added on top of one another. In row i of a block, a pair stands in column
@@ -155,14 +148,10 @@ class _InSlices:
         return (self._received if self._lengths is None else self._received * self._lengths) @ self._buckets.special
 
 
+# The same sums of attention without a copy of the weights: all keys are summed by distance in one reading, then the
+# part of the few special tokens is subtracted.
 class _AtOnce:
-    """Sums of attention over query rows, by key - query and by special token, from the weights without a copy.
-
-    All keys are summed by distance in one reading of the weights; then the part of the few special tokens is
-    subtracted.
-    """
-
-    def __init__(self, zeros: Tensor, block: Block, buckets: Buckets):
+    def __init__(self, zeros: Tensor, block: Block, buckets: _Buckets):
         self._keys, self._buckets = zeros.shape[2], buckets
         self._sums = zeros.new_zeros(*zeros.shape[:2], LEAST_ROWS + 2 * self._keys)
         self._received = self._special = 0
@@ -197,7 +186,7 @@ def reducers_of(encoded: Encoded, norms: bool) -> list[Reducer]:
 
 
 def features_of(samples: list[Sample], encoded: Encoded, read: list[np.ndarray]) -> Features:
-    """Return the features of samples, of which `encoded` has the tokens.
+    """Return the features of samples, whose tokens are in `encoded`.
 
     read: the results of `DistanceFeatures`, for weights and, if norms are read, for norms.
     """
@@ -206,11 +195,7 @@ def features_of(samples: list[Sample], encoded: Encoded, read: list[np.ndarray])
     return Features(length=lengths, truncated=encoded.truncated, sample_ids=ids, **shares)
 
 
-# The distance features of all heads (Guan et al. 2020, section 3).
-extract_features = Measurement(
-    lambda run, encoded, norms: reducers_of(encoded, norms),
-    lambda run, samples, encoded, read: features_of(samples, encoded, read),
-)
+extract_features = Measurement(lambda run, *how: reducers_of(*how), lambda run, *read: features_of(*read))
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -3,7 +3,6 @@
 A head adds `sum_t A[s, t] v_t W_O` to token s. A head that looks somewhere and adds nearly nothing is off. By
 Sandoval-Segura et al. (2025, arXiv 2504.03889), the average norm of a head's output, divided by the mean of the layer's
 heads, finds more heads that a model can do without than attention to the first token does.
-
 PyTorch is loaded by what runs a model alone, since others read the file.
 """
 
@@ -46,8 +45,7 @@ class Outputs:
         without its first token; NaN where a sample has none of these tokens. Column `length` is the mean length of the
         vector; `first` and `to_largest` are shares of attention to the first token and to the stream's largest number.
     stream: [sample, layer, 3] largest and median magnitude in the stream that the layer reads, and the token, from 0,
-        with the largest. length: the number of tokens of each sample.
-    reason: why there are no values, or None.
+        with the largest. length: the number of tokens of each sample. reason: why there are no values, or None.
     """
 
     written: Float32[np.ndarray, "sample layer head 12"]
@@ -113,13 +111,8 @@ class WrittenByHeads(PerSample):
         return read[..., : len(COLUMNS)], read[:, :, 0, len(COLUMNS) :].astype(float)
 
 
+# The weight 1 / n of each token in the mean over a group of n tokens, else 0; NaN for a group without tokens.
 def token_weights(kinds: np.ndarray) -> Float[np.ndarray, "token of"]:
-    """Return each token's weight in means over groups of a sample's tokens: 1 / n in a group of n tokens, else 0.
-
-    Columns, in order: all tokens; the first token; then, without the first token, `[CLS]` and `[SEP]`, comma and
-    period, other tokens, and the four quarters of the sample. The column of a group without tokens (n = 0) is NaN.
-    kinds: [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
-    """
     position = np.arange(len(kinds))
     cls, sep, comma, period = (1 + SPECIAL_KINDS.index(name) for name in ("cls", "sep", "comma", "period"))
     special, punctuation = np.isin(kinds, [cls, sep]), np.isin(kinds, [comma, period])

@@ -32,13 +32,12 @@ def relative(outputs: Outputs) -> Float[np.ndarray, "sample layer head"]:
 def heads_table(outputs: Outputs) -> pd.DataFrame:
     """Return one row for each head on what it writes into the residual stream, means over samples; NaN if unmeasured.
 
-    The columns are layer and head (from 0) and
-      written, written_...: the length of what the head adds to a token, divided by that of the stream there: of all
-        tokens, of kinds of tokens and of quarters of a sample. low, high: the interval of `written` over samples.
-      relative: the length that the head writes divided by the mean of its layer's heads.
-      off: percent of samples on which `relative` is below a quarter.
-      off_no_sink: percent of samples on which the head is off, and the first token gets at most half of its attention.
-      first, to_largest: shares of attention to the first token, and to that with the stream's largest number.
+    The columns are layer and head (from 0); written, the length of what the head adds to a token, divided by that of
+    the stream there, over all tokens, and written_... over kinds of tokens and quarters of a sample; low and high, the
+    interval of `written` over samples; relative, the length that the head writes divided by the mean of its layer's
+    heads; off, percent of samples on which `relative` is below a quarter; off_no_sink, percent of samples on which the
+    head is off, and the first token gets at most half of its attention; and first and to_largest, shares of attention
+    to the first token, and to that with the stream's largest number.
     """
     shape = outputs.written.shape[1:3]
     if outputs.reason is not None:
@@ -61,15 +60,14 @@ def heads_table(outputs: Outputs) -> pd.DataFrame:
 def layers_table(outputs: Outputs) -> pd.DataFrame:
     """Return one row for each layer (from 0) on the residual stream that it reads, and its heads; NaN if not measured.
 
-    The columns are:
-      largest, median: means over samples of the largest and of the median magnitude in the stream.
-      ratio: the median over samples of largest divided by median.
-      massive: percent of samples with a massive activation, a number above 100 and 1,000 times the median magnitude.
-      token: the token, from 1, that most often has the stream's largest number. to_largest: mean share of the heads'
-        attention that goes to the token with the largest number. even: this share if spread evenly over all tokens.
-      off: percent of samples on which a head writes less than a quarter of the mean of the layer's heads, mean over
-        these heads. off_no_sink: percent on which, besides, the first token gets at most half of its attention.
-      varies: the number of heads that are off on more than 5 % and less than 95 % of the samples.
+    The columns are largest and median, means over samples of the largest and of the median magnitude in the stream;
+    ratio, the median over samples of largest divided by median; massive, percent of samples with a massive activation,
+    a number above 100 and 1,000 times the median magnitude; token, the token, from 1, that most often has the stream's
+    largest number; to_largest, mean share of the heads' attention that goes to the token with the largest number; even,
+    this share if spread evenly over all tokens; off, percent of samples on which a head writes less than a quarter of
+    the mean of the layer's heads, mean over these heads; off_no_sink, percent on which, besides, the first token gets
+    at most half of its attention; and varies, the number of heads that are off on more than 5 % and less than 95 % of
+    the samples.
     """
     stream = dict(zip(STREAM, np.moveaxis(outputs.stream, -1, 0), strict=True))
     ratio = np.divide(

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from headtypes.attention.hook import Batch
     from headtypes.data.tasks import Sample
 
-# Where the same word stands: in the other text of a pair, or elsewhere in a word's own text.
 PLACES = ("other", "own")
 _WORD = re.compile(r"\w+")
 # The most frequent words say little of what a text is about: so many that they make up this share of all words.
@@ -64,9 +63,8 @@ class SameWord:
 class SameWords(PerSample):
     """A reducer whose result is a dictionary with shares, chance and frequent of `SameWord`.
 
-    words, frequent: results of `words_of`. Each occurrence of a word counts once if the same word stands elsewhere and
-    the model lets the word look there. An occurrence's value is the mean over its tokens of the attention to all tokens
-    of the other occurrences.
+    words, frequent: results of `words_of`. An occurrence of a word counts if the model lets it look at the same word
+    elsewhere; its value is the mean over its tokens of the attention to all tokens of these other occurrences.
     """
 
     by_head = True
@@ -142,8 +140,8 @@ def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[
     return tables, list(frequent)
 
 
+# For each token (word in lower case, (text 0 or 1, character where it begins)), None if in no word.
 def _words_of_tokens(sample: Sample, encoding: Encoding) -> list[tuple[str, tuple[int, int]] | None]:
-    """Return for each token (word in lower case, (text 0 or 1, character where it begins)), None if in no word."""
     texts = [text for text in (sample.first, sample.second) if text is not None]
     if len(texts) == 2 and 1 not in encoding.sequence_ids:
         # Read as one: the second text begins behind the first.
@@ -159,12 +157,9 @@ def _words_of_tokens(sample: Sample, encoding: Encoding) -> list[tuple[str, tupl
     return of_tokens
 
 
+# Which keys are the same word as a query, in the other text and elsewhere in its own; and each query's weight in a mean
+# over occurrences, the weights of whose tokens sum to one.
 def _pairs(words: Sequence[np.ndarray], device: torch.device) -> tuple[Bool[Tensor, "sample 2 query key"], Tensor]:
-    """Return (same, weight): which keys are the same word as a query, and each query's weight in a mean over words.
-
-    words: tables of samples of equal length, as `words_of` returns them. same: place 0 is the other text, place 1
-    elsewhere in the query's own text. weight: [sample, query]; the weights of an occurrence's tokens sum to one.
-    """
     import torch
 
     table = torch.as_tensor(np.stack(words), device=device)

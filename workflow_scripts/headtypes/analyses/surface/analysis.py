@@ -60,11 +60,6 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """Yield the head with most attention to the previous token, to the next one, and to the token itself: dictionaries.
-
-    Their keys are layer, head (from 0), at (a text, such as "attention to the next token"), value (this share of the
-    head's attention, in percent), and above (always None). path: file of surface patterns. task is not used.
-    """
     import numpy as np
 
     surface = _read(path)

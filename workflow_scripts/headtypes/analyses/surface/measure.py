@@ -76,9 +76,8 @@ class SurfacePatterns(PerSample):
     kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
     of: whether A is the weights of attention, or each token's share of the norms.
 
-    The columns are the following, in the order of `COLUMNS`, and last the entropy of uniform attention. A[s, t] is the
-    attention of token s to token t, and L the number of tokens, special tokens included:
-
+    The columns are those of `COLUMNS`, and last the entropy of uniform attention. A[s, t] is the attention of token s
+    to token t, and L the number of tokens, special tokens included:
     self, previous, next: the sums of A[s, s], of A[s, s - 1] and of A[s, s + 1], divided by L.
     cls, sep, punctuation, first: mean over the rows of the attention to `[CLS]`, to `[SEP]`, to comma and period, and
         to the first token. special: the sum of cls, sep and punctuation.
@@ -147,9 +146,8 @@ class SurfacePatterns(PerSample):
         super().finish()
 
 
+# The kinds of the tokens of samples of one length, with which their attention is summed.
 class _Tokens:
-    """The kinds of the tokens of samples of one length, with which their attention is summed."""
-
     def __init__(self, kinds: list[np.ndarray], device: torch.device):
         import torch
 
@@ -163,8 +161,8 @@ class _Tokens:
         # [sample, 1, key, 4]: one-hot kinds of what is looked at.
         self._looked_at = torch.stack([is_cls, is_sep, is_comma | is_period, is_first], -1)[:, None].float()
 
+    # Over a block's rows, in the order of `_SUMS`; each can be broadcast to [sample, head].
     def sums(self, block: Block, entropy_sums: EntropySums) -> list[Tensor]:
-        """Return sums over a block's rows, in the order of `_SUMS`; each can be broadcast to [sample, head]."""
         import torch
 
         attention, rows, is_cls = block.shares, block.rows, self._is_cls[..., block.rows]
@@ -203,7 +201,6 @@ def _surface(run: ModelOnTask, samples: list[Sample], encoded: Encoded, read: li
     )
 
 
-# The surface patterns of all heads (Clark et al. 2019, section 3).
 measure_surface = Measurement(
     lambda run, encoded, norms: [SurfacePatterns(encoded.kinds, of) for of in ("weights", "norms")[: 1 + norms]],
     _surface,

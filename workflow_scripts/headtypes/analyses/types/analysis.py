@@ -1,10 +1,8 @@
-"""The analysis of types of heads: its rules and results, and the types in a user's file.
-
-It clusters heads, names clusters, and measures how stable the types are and how many there are.
-"""
+"""The analysis of types of heads: its rules and results, and the types that a user's file names."""
 
 import csv
 import re
+from dataclasses import replace
 from functools import partial
 from io import StringIO
 
@@ -86,12 +84,12 @@ TYPES = Analysis(
     stages=(cluster_heads, import_partition),
     results=(
         PARTITION,
-        Result(
-            "results/partitions/{model}/{partition}.csv",
-            "import_partition",
-            "the type of each head, from a file",
+        replace(
+            PARTITION,
+            rule="import_partition",
+            content="",
+            about="the type of each head, from a file",
             of=lambda plan: plan.imported,
-            name="partition",
         ),
         NAMING,
         STABILITY,
@@ -106,23 +104,12 @@ TYPES = Analysis(
 )
 
 
-# Where a type could stand in a condition: heads of every type.
-_ALL = "all"
-# A type's name becomes part of a table, a figure and a condition.
-_TYPE_NAME = r"[A-Za-z0-9_-]+"
-
-
 def types_in_file(file: str) -> set[str]:
-    """Return the types that a user's CSV file names in its column `type`.
-
-    Raises `InputError` if the file cannot be read or names no type, or if a name has other characters than letters,
-    digits, _ and -, or is `all` (heads of every type) or a head such as `3-7`.
-    """
     try:
         text = text_of(file)
-        form = {"delimiter": separator_of(text.partition("\n")[0]), "skipinitialspace": True}
-        read = csv.reader(StringIO(text, newline=""), **form)
-        lines = [[cell.strip() for cell in row] for row in read if row]
+        separator = separator_of(text.partition("\n")[0])
+        rows = csv.reader(StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+        lines = [[cell.strip() for cell in row] for row in rows if row]
     except (OSError, ValueError, csv.Error) as error:
         raise InputError(f"{file} cannot be read as CSV ({one_line(error)}).") from error
     if not lines or "type" not in lines[0]:
@@ -131,10 +118,11 @@ def types_in_file(file: str) -> set[str]:
     column = lines[0].index("type")
     types = {line[column] for line in lines[1:] if len(line) > column}
     for name in sorted(types):
-        if not re.fullmatch(_TYPE_NAME, name):
+        # It becomes part of a table, a figure and a condition.
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
             raise InputError(f"{file} has the type {name!r}; a type has letters, digits, _ and -.")
-        if head_of(name) or name == _ALL:
-            what = "heads of every type" if name == _ALL else "one head"
+        if head_of(name) or name == "all":
+            what = "one head" if head_of(name) else "heads of every type"
             raise InputError(f"{file} has the type {name!r}, which stands for {what}; rename it.")
     if not types:
         raise InputError(f"{file} names no type.")

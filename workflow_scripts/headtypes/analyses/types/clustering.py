@@ -36,8 +36,7 @@ class Naming:
 
     names, doubts: for each cluster its name, and a sentence on why the name is doubtful, empty if the name is certain.
     groups, errors: shares of attention (near, special, far) of the clusters' centroids, with standard errors over
-        heads. margin: how well the names fit the centroids (total score of `name_types`) less how well the second-best
-        assignment of names fits; None unless k = 4.
+        heads. margin: total score of the names (`name_types`) less that of the second-best names; None unless k = 4.
     """
 
     names: tuple[str, ...]
@@ -58,7 +57,7 @@ class Naming:
 def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) -> Naming:
     """Return names for clusters, from the attention of their centroids, and why names are doubtful.
 
-    For k = 4 the names are those of Guan et al. 2020, section 4, which gives no rule for them. The names are assigned
+    For k = 4 the names are those of Guan et al. 2020, section 4, who give no rule for them. Here names are assigned
     one-to-one, with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far, special),
     vertical special - far. For any other k the names are `type-1`, `type-2`, ..., in the order of the clusters.
 
@@ -66,7 +65,6 @@ def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) ->
     vertical does not have the largest near, far or special, respectively. A name is also doubtful if its lead in score
     or share, or over the second-best assignment, is no larger than the lead's uncertainty: how much halves of the
     samples change the lead and, for the largest near, far or special, two standard errors over heads.
-
     groups, errors: shares of attention (near, special, far) of the centroids, which are ordered by rising special, and
         standard errors of the shares over heads. halves: the shares of the same clusters in each half of the samples.
     """
@@ -105,15 +103,8 @@ def _name_scores(groups: Groups) -> np.ndarray:
     return np.stack([far - special, near, np.minimum(far, special), special - far], axis=1)
 
 
+# How far each cluster's name is ahead of each of `_RUNNERS_UP`: [3, cluster], in shares of attention.
 def _leads(groups: Groups, chosen: np.ndarray) -> np.ndarray:
-    """Return how far each cluster's name is ahead of three rivals, [3, cluster], in shares of attention.
-
-    Row 0: the total score (as in `name_types`) of the chosen assignment, less the largest total of an assignment that
-    gives this cluster another name. Row 1: the score of the chosen name for this cluster, less the largest score of
-    another name. Row 2: if the name belongs to the cluster with the largest near, special or far, this share less the
-    largest of other clusters; else 1.
-    groups: shares of attention of the centroids. chosen: [cluster] the index in `TYPES` of each cluster's name.
-    """
     scores, clusters = _name_scores(groups), np.arange(len(chosen))
     others = np.array([names for names in permutations(range(len(TYPES))) if tuple(chosen) != names])
     totals, differs = scores[clusters, others].sum(axis=1), others != chosen
@@ -157,8 +148,7 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
 
     features: [head, column] distance features (bins 0..N-1, self, cls, sep, comma, period).
     method: `kmeans` (as in Guan et al. 2020, section 4), `agglomerative`, `spectral` or a Gaussian mixture (`gmm`).
-    scale: whether each column is brought to zero mean and unit variance first, which the paper does not do; distances
-        and silhouettes are then those of the scaled features.
+    scale: whether columns, and so silhouettes, are brought to mean 0 and variance 1, which the paper does not do.
     restarts: initialisations of which the best is kept (agglomerative has none). With ten, k-means with k = 4 on the 72
         heads of a real model ended in one of four optima, depending on the seed; with fifty, always in the best.
     seed: 0 to 2**32 - 1; equal seeds give equal clusters, whatever the number of threads.
@@ -172,14 +162,14 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
             f"The method {method!r} left {empty} of {k} clusters without a head: "
             "choose fewer clusters or the method 'kmeans'."
         )
-    special = cluster_groups(points, labels, k).special
+    special = _cluster_groups(points, labels, k).special
     labels = np.argsort(np.argsort(special))[labels]
     # A cluster of one head has no error.
     errors = Groups(*pd.DataFrame(vars(attention_groups(points))).groupby(labels).sem().fillna(0).to_numpy().T)
     return Clustering(
         labels=labels,
         silhouette=head_silhouettes(StandardScaler().fit_transform(points) if scale else points, labels),
-        naming=name_types(cluster_groups(points, labels, k), errors),
+        naming=name_types(_cluster_groups(points, labels, k), errors),
     )
 
 
@@ -190,15 +180,14 @@ def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int,
     """
     labels, naming = clustering.labels, clustering.naming
     types, doubts = (np.array(texts, dtype=object)[labels] for texts in (naming.names, naming.doubts))
-    about = {"cluster": labels, "types": types, "silhouette": clustering.silhouette, "doubtful": doubts != ""}
+    about = {"cluster": labels, "type": types, "silhouette": clustering.silhouette, "doubtful": doubts != ""}
     return build_partition(features, shape, **about)
 
 
 def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the silhouette of each head, [head], -1 to 1 (Rousseeuw 1987).
+    """Return the silhouette of each head, [head], -1 to 1 (Rousseeuw 1987); NaN if all heads are in one cluster.
 
-    features: [head, column]. labels: [head] int, the cluster of each head. The silhouette is 0 for a head alone in its
-        cluster, and NaN if all heads are in one cluster.
+    features: [head, column]. labels: [head] int, the cluster of each head. A head alone in its cluster has 0.
     """
     clusters = len(np.unique(labels))
     if clusters == 1:
@@ -232,11 +221,9 @@ def fit_clusters(
                 model = KMeans(k, n_init=restarts, max_iter=1000, tol=0, random_state=seed).fit(points)
                 labels, predict = model.labels_, model.predict
             case _ if method in MIXTURES:
-                # The method of the config is diagonal: the features sum to one, so that a full covariance is
-                # singular but for the floor, and a cluster may have fewer heads than the features have columns.
-                # The floor on the variances keeps columns that are nearly constant (far bins) from deciding
-                # alone; of the floors from 1e-4 to 1e-1 of the mean variance this one gave clusters that
-                # depended least on the seed.
+                # The config's is diagonal: features sum to one, so that a full covariance is singular but for the
+                # floor, which keeps columns that are nearly constant (far bins) from deciding alone. Of floors from
+                # 1e-4 to 1e-1 of the mean variance, this one gave clusters that depended least on the seed.
                 floor = 0.1 * points.var(axis=0).mean()
                 settings = {"covariance_type": MIXTURES[method], "reg_covar": floor, "max_iter": 1000}
                 model = GaussianMixture(k, **settings, n_init=restarts, random_state=seed).fit(points)
@@ -263,11 +250,7 @@ def _means(points: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
     return np.stack([points[labels == of].sum(axis=0) / max(1, (labels == of).sum()) for of in range(k)])
 
 
-def cluster_groups(features: np.ndarray, labels: np.ndarray, k: int) -> Groups:
-    """Return the shares of attention near, special and far of the centroids of k clusters, [k] each.
-
-    features: [head, column] distance features, unscaled. labels: [head] int, 0..k-1, the cluster of each head.
-    """
+def _cluster_groups(features: np.ndarray, labels: np.ndarray, k: int) -> Groups:
     return attention_groups(_means(features.astype(float), labels, k))
 
 
@@ -293,14 +276,7 @@ _DIVISORS = {"clusters": (1, 5), "halves": (2, 25)}
 
 
 def compare_numbers(
-    features_by_sample: np.ndarray,
-    *,
-    method: str,
-    k: int,
-    scale: bool,
-    restarts: int,
-    models: int = MODELS,
-    seed: int,
+    features_by_sample: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, models: int = MODELS, seed: int
 ) -> tuple[pd.DataFrame, dict[str, float]]:
     """Return (table, rands): criteria of 2 to 8 clusters of heads, and how far mixtures agree with k-means.
 
@@ -311,10 +287,10 @@ def compare_numbers(
 
     table: a row for each number of clusters `k` from 2 to 8 that is below the number of different heads. smallest: the
         number of heads in the smallest cluster. silhouette: the mean over heads. chance: the percentage of heads to
-        which two models would give the same cluster if each gave every head a random cluster, with the clusters' sizes
-        as probabilities. {heads, samples, pairs}_{all_agree, pairwise}: the percentage of heads (or of pairs) to which
-        all, or two, clusterings of halves give the same cluster; NaN if the method cannot divide halves into k
-        clusters. Halves of pairs, which take long, are clustered by k-means with 3 and 5 clusters alone.
+        which two models give the same cluster if both draw clusters at random, with sizes as probabilities.
+        {heads, samples, pairs}_{all_agree, pairwise}: the percentage of heads (or of pairs) to which all, or two,
+        clusterings of halves give the same cluster; NaN if the method cannot divide halves into k clusters, and for
+        halves of pairs, which take long, except by k-means with 3 and 5 clusters.
     rands: {covariance of the mixture: adjusted Rand index (Hubert and Arabie 1985; 1 for the same clusters, about 0 for
         unrelated ones) of k clusters by k-means and by a Gaussian mixture}. Empty if `method` is neither.
     """
@@ -361,10 +337,9 @@ def compare_numbers(
 def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
     """Return {criterion: number of clusters that the criterion chooses}; None if all values of a criterion are missing.
 
-    table: the table of `compare_numbers`, a row for each number of clusters.
-    The criterion silhouette chooses the largest silhouette. The criteria heads and samples choose the largest kappa
-    over halves of heads and of samples: pairwise agreement corrected for chance (Cohen 1960), since uncorrected
-    agreement rises as clusters get fewer. Among equal values the largest number of clusters is chosen.
+    table: the table of `compare_numbers`, a row for each number of clusters. The criterion silhouette chooses the
+    largest silhouette. The criteria heads and samples choose the largest kappa over halves of heads and of samples:
+    pairwise agreement corrected for chance (Cohen 1960). Among equal values the largest number of clusters is chosen.
     """
     by_k = table.set_index("k").sort_index(ascending=False)
     beyond_chance = by_k[["heads_pairwise", "samples_pairwise"]].sub(by_k["chance"], axis=0)
@@ -378,22 +353,14 @@ def _restarts(purpose: str, method: str, restarts: int) -> int:
 
 
 def measure_stability(
-    features_by_sample: np.ndarray,
-    labels: np.ndarray,
-    *,
-    models: int = MODELS,
-    seed: int,
-    method: str,
-    k: int,
-    pairs: bool = True,
-    **settings: Any,
+    features_by_sample: np.ndarray, labels: np.ndarray, *, models: int = MODELS, seed: int, pairs=True, **settings
 ) -> dict:
     """Return how far clusterings of random halves of heads, samples and pairs agree (von Luxburg 2010).
 
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
     models: clusterings of each kind of half, at least 2. seed: each half and fit has a seed derived from this one.
     pairs: whether halves of the pairs of a head and a sample are clustered too, which takes far longer.
-    settings: `scale` (whether features are scaled) and `restarts` (of each fit), as in `cluster_heads`.
+    settings: method, k, scale and restarts (of each fit), as in `cluster_heads`.
 
     The keys are models; profiles, for each half of the samples {"near", "special", "far": each cluster's share of
     attention}; and heads, samples and pairs, each {"all_agree", "pairwise": percentage of heads (or pairs) to which
@@ -405,20 +372,19 @@ def measure_stability(
     section 4, report `all_agree` as a "proportion of input samples", without saying of what; hence all three.
     Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.
     """
-    settings |= {"method": method, "k": k}
 
     def of_halves(points: np.ndarray, labels: np.ndarray, kind: str) -> dict:
         halves = (points[half] for half in _draw_halves(len(points), models, seed, kind))
-        return agreement(_refitted(halves, points, labels, kind, seed, **settings), labels)
+        return _agreement(_refitted(halves, points, labels, kind, seed, **settings), labels)
 
     by_samples, profiles = cluster_halves(features_by_sample, labels, models=models, seed=seed, **settings)
     by_heads, of_pairs = of_halves(features_by_sample.mean(axis=0, dtype=float), labels, "heads"), None
-    if pairs and method in PAIR_METHODS:
+    if pairs and settings["method"] in PAIR_METHODS:
         points = _pairs(features_by_sample)
         full = fit_clusters(points, seed=derive_seed(seed, "pairs", "full"), **settings)[1](points)
         of_pairs = of_halves(points, full, "pairs")
         of_pairs["by_head"] = np.reshape(of_pairs["by_head"], (-1, len(labels))).mean(axis=0).tolist()
-    by_samples = agreement(by_samples, labels)
+    by_samples = _agreement(by_samples, labels)
     return {"models": models, "heads": by_heads, "samples": by_samples, "pairs": of_pairs, "profiles": profiles}
 
 
@@ -428,10 +394,9 @@ def cluster_halves(
     """Return (clusters, profiles) of heads clustered on random halves of the samples.
 
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
-    models: the number of halves. seed: of halves and fits. settings: method, scale, restarts, as in `cluster_heads`.
+    models: the number of halves, at least 2. seed: of halves and fits. settings: as in `cluster_heads`.
     clusters: [half, head] int, matched to `labels`. profiles: for each half {"near", "special", "far": the share of
-        attention of each cluster in this half}.
-    Raises `InputError` for fewer than two samples.
+        attention of each cluster in this half}. Raises `InputError` for fewer than two samples.
     """
     samples = len(features_by_sample)
     if samples < 2:
@@ -441,17 +406,13 @@ def cluster_halves(
         sums = np.tensordot(weights, features_by_sample, 1)
     features, *halves = sums / weights.sum(axis=1)[:, None, None]
     clusters = _refitted(halves, features, labels, "samples", seed, k=k, **settings)
-    groups = [cluster_groups(half, of_heads, k) for half, of_heads in zip(halves, clusters, strict=True)]
+    groups = [_cluster_groups(half, of_heads, k) for half, of_heads in zip(halves, clusters, strict=True)]
     return clusters, [{name: shares.tolist() for name, shares in vars(group).items()} for group in groups]
 
 
 def _refitted(
     trains: Iterable[np.ndarray], points: np.ndarray, labels: np.ndarray, kind: str, seed: int, *, k: int, **settings
 ) -> np.ndarray:
-    """Return the cluster of each point by each model, [model, point] int, numbered as in `labels`, which is [point].
-
-    trains: each model's points, [point, column]. kind: what is halved, for seeds. settings: method, scale, restarts.
-    """
     clusters = []
     for model, train in enumerate(trains):
         _, predict = fit_clusters(train, k=k, seed=derive_seed(seed, kind, "fit", model), **settings)
@@ -481,13 +442,7 @@ def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarra
     return renamed[labels]
 
 
-def agreement(predicted: np.ndarray, labels: np.ndarray) -> dict:
-    """Return how far several clusterings of heads agree: percentages under the keys all_agree, pairwise and by_head.
-
-    predicted: [model, head] the cluster that each model gives each head. labels: [head] clusters by a fit to all heads.
-    all_agree: percentage of heads to which all models give the same cluster. pairwise: of heads to which two models do,
-        mean over pairs of models. by_head: for each head, percentage of models that give it its cluster in `labels`.
-    """
+def _agreement(predicted: np.ndarray, labels: np.ndarray) -> dict:
     pairs = [(one == other).mean() for one, other in combinations(predicted, 2)]
     return {
         "all_agree": 100 * float((predicted == predicted[0]).all(axis=0).mean()),
@@ -509,24 +464,24 @@ def _draw_halves(items: int, models: int, seed: int, kind: str) -> np.ndarray:
 
 
 def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Return the partition in a user's CSV file with the columns layer, head and type.
+    """Return the partition in a user's CSV file with the columns layer, head and type; no name is doubtful.
 
     features: [layer * head, column] distance features, for the silhouettes (unscaled) and shares of attention of heads.
-    shape: (layers, heads of a layer). Clusters are numbered by type: those of Guan et al. (2020), then by alphabet. No
-    name is doubtful. Raises `InputError` if the file cannot be read or does not have every head once.
+    shape: (layers, heads of a layer). Clusters are numbered by type: those of Guan et al. (2020), then by alphabet.
+    Raises `InputError` if the file cannot be read or does not have every head once.
     """
     types = read_types(csv_path, shape).reshape(-1)
     order = order_types(types)
     cluster = np.array([order.index(name) for name in types])
     silhouette = head_silhouettes(features.astype(float), cluster)
-    return build_partition(features, shape, cluster=cluster, types=types, silhouette=silhouette, doubtful=False)
+    return build_partition(features, shape, cluster=cluster, type=types, silhouette=silhouette, doubtful=False)
 
 
 def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.DataFrame:
-    """Return a table of each head's place in two dimensions (t-SNE, van der Maaten and Hinton 2008).
+    """Return each head's layer and head, from 0, and its x and y in two dimensions, without unit, as a table (t-SNE).
 
-    features: [layer * head, column] distance features. shape: (layers, heads of a layer). The columns are layer, head
-        (both from 0), x and y, without unit. Neighbours stay neighbours; distances between groups mean nothing.
+    features: [layer * head, column] distance features. shape: (layers, heads of a layer). Neighbours stay neighbours;
+    distances between groups mean nothing (van der Maaten and Hinton 2008).
     """
     perplexity = min(30.0, (len(features) - 1) / 3)
     with one_thread():

@@ -1,8 +1,4 @@
-"""The job that clusters heads, with its figure of stability.
-
-The figure shows how many types there are, heads along a line, and how often each head keeps its type. Jobs that read
-clusters alone do not depend on how the figure is drawn.
-"""
+"""The job that clusters heads, with its figure; jobs that read clusters alone do not depend on the figure's code."""
 
 from typing import Any
 

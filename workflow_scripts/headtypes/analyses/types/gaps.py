@@ -25,11 +25,10 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
     A dip is the largest distance between a distribution and the nearest one with a single peak, in percent.
     features: [head, column] shares that are not negative. A head's point is the logarithms of its shares, less their
         mean; a share of 0 counts as half of the smallest positive share. seed: of the k-means with two clusters.
-    Returns None for fewer than 20 different heads, else a dictionary with the keys:
-      line: the dip of the heads along the line between the centres of two clusters by k-means.
-      position: [head] the place of each head on this line.
-      paths: for each head, the dip of the lengths of the shortest paths, over edges between near heads, from the head
-          to all heads; the lower quartile over heads. Heads on an arc have one peak along it, but two along any line.
+    Returns None for fewer than 20 different heads, else a dictionary with the keys line, the dip of the heads along the
+    line between the centres of two clusters by k-means; position, [head], the place of each head on this line; and
+    paths, the lower quartile over heads of the dip of the lengths of the shortest paths, over edges between near heads,
+    from the head to all heads. Heads on an arc have one peak along it, but two along any line.
     """
     if len(np.unique(features, axis=0)) < FEWEST_HEADS:
         return None
@@ -45,9 +44,9 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
     """Return {"line", "paths": by how much the dip of heads exceeds the mean dip of uniform samples, in percent}.
 
-    gaps: {"line", "paths": dip in percent}, as in the result of `head_gaps`. heads: the number of heads.
-    Each uniform sample has as many numbers as there are heads. The samples' dips also give the difference's interval
-    and the p-value of a difference of 0. Among distributions with one peak, the uniform one has the largest dips.
+    gaps: {"line", "paths": dip in percent}, as in the result of `head_gaps`. heads: the number of heads, and of the
+    numbers in each sample. The samples' dips also give the difference's interval and the p-value of a difference of 0.
+    Among distributions with one peak, the uniform one has the largest dips.
     """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}
 
@@ -55,8 +54,7 @@ def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
 def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
     """Return the p-value of the hypothesis that heads have no gaps: the larger of the two p-values of `measured_gaps`.
 
-    gaps: {"line", "paths": dip in percent}, as in the result of `head_gaps`. heads: the number of heads. The p-value of
-    a dip below the mean dip of uniform samples counts as 1.
+    gaps, heads: as in `measured_gaps`. The p-value of a dip below the mean dip of uniform samples counts as 1.
     """
     return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
 
@@ -68,14 +66,10 @@ def _uniform_dips(number: int) -> np.ndarray:
 
 
 def _path_lengths(points: np.ndarray) -> np.ndarray:
-    """Return the lengths of shortest paths between heads, [head, head], along edges to near heads.
-
-    points: [head, column]. Edges join each head to its nearest heads; further edges are those of a minimum spanning
-    tree. Row i is the mean of the lengths from head i and from each of its nearest heads. Lengths from a single head
-    come in steps, since edges are about equally long where a cloud is thick.
-    """
     distances = squareform(pdist(points))
     nearest = distances.argsort(axis=1)[:, : min(_NEIGHBOURS, len(points) // 4) + 1]
+    # Edges join each head to its nearest heads, and by the tree all heads.
     edges = minimum_spanning_tree(distances).toarray()
     np.put_along_axis(edges, nearest, np.take_along_axis(distances, nearest, axis=1), axis=1)
+    # Lengths from a single head come in steps where a cloud is thick; each row is their mean over near heads.
     return shortest_path(np.maximum(edges, edges.T), directed=False)[nearest].mean(axis=1)

@@ -12,8 +12,5 @@ MIXTURES = {"gmm": "diag", "gmm-spherical": "spherical", "gmm-tied": "tied", "gm
 
 
 def type_names(k: int) -> tuple[str, ...]:
-    """Return the names of k types: the four of Guan et al. (2020) for k = 4, else `type-1`, `type-2`, ...
-
-    Numbers rise with attention to special tokens.
-    """
+    """Return the names of k types: the four of Guan et al. (2020) for k = 4, else `type-1`, `type-2`, ..."""
     return TYPES if k == len(TYPES) else tuple(f"type-{number}" for number in range(1, k + 1))

@@ -60,10 +60,7 @@ class Partition:
 
 
 def order_types(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the distinct type names in the order of all tables: those of Guan et al. (2020), then by alphabet.
-
-    Numbers inside of names count by value: `type-2` before `type-10`.
-    """
+    """Return distinct names of types: those of Guan et al. (2020), then by alphabet, with `type-2` before `type-10`."""
 
     def rank(name: str) -> tuple:
         known = TYPES.index(name) if name in TYPES else len(TYPES)
@@ -73,22 +70,13 @@ def order_types(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(names), key=rank))
 
 
-def build_partition(
-    features: np.ndarray,
-    shape: tuple[int, int],
-    *,
-    cluster: np.ndarray,
-    types: np.ndarray,
-    silhouette: np.ndarray,
-    doubtful: np.ndarray | bool,
-) -> Partition:
+def build_partition(features: np.ndarray, shape: tuple[int, int], **columns: np.ndarray | bool) -> Partition:
     """Return a partition; its columns near, special and far are computed from the features.
 
     features: [layer * head, column] distance features averaged over samples. shape: (layers, heads of a layer).
-    cluster, types, silhouette, doubtful: [layer * head] columns of `Partition.table`, layer by layer.
+    columns: cluster, type, silhouette and doubtful, as in `Partition.table`, each [layer * head] or one value for all.
     """
-    columns = {"cluster": cluster, "type": types, "silhouette": silhouette, **vars(attention_groups(features))}
-    return Partition(head_table(shape, {**columns, "doubtful": doubtful}))
+    return Partition(head_table(shape, {**columns, **vars(attention_groups(features))})[COLUMNS])
 
 
 def read_partition(path: StrPath) -> Partition:
@@ -103,9 +91,9 @@ def read_partition(path: StrPath) -> Partition:
 def read_types(path: StrPath, shape: tuple[int, int]) -> np.ndarray:
     """Return the type of each head, [layer, head] object, from a user's CSV file with the columns layer, head and type.
 
-    shape: (layers, heads of a layer) of the model. Layers and heads in the file are counted from 0, in any order; other
-        columns are ignored. Raises `InputError` that names the file and the line or head if a head is missing, listed
-        twice or not of this model.
+    shape: (layers, heads of a layer) of the model. Layers and heads in the file are counted from 0, in any order.
+    Raises `InputError` that names the file and the line or head if a head is missing, listed twice or not of this
+    model.
     """
     try:
         # With blank lines, so that lines are counted as an editor does.

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,14 +19,13 @@ _HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx")
 _DASHES = ("-", (0, (3, 1)), (0, (1, 1)), (0, (4, 1, 1, 1)))
 
 
-@dataclass(frozen=True)
-class TypeStyle:
+class TypeStyle(NamedTuple):
     """The look of one type in figures: a colour, and a marker, a hatch and dashes for print in grey."""
 
     colour: str
     marker: str
     hatch: str
-    dashes: str | tuple = "-"
+    dashes: str | tuple
 
 
 def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
@@ -40,7 +39,7 @@ def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
         numbered = re.fullmatch(r"type-([1-9][0-9]*)", name)
         place = TYPES.index(name) if name in TYPES else int(numbered[1]) - 1 if numbered else index
         # Their numbers have no common divisor, so that as many types as their product look different.
-        looks = (PALETTE, _MARKERS, _HATCHES, _DASHES)
+        looks = PALETTE, _MARKERS, _HATCHES, _DASHES
         styles[name] = TypeStyle(*(choices[place % len(choices)] for choices in looks))
     return styles
 
