@@ -20,8 +20,8 @@ MODULES = {
     ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): file
     for file in sorted(PACKAGE.rglob("*.py"))
 }
-# From the ground up, as the package's docstring lists them.
-ROOMS = re.findall(r"^([a-z]+)  +\S", headtypes.__doc__, re.MULTILINE)
+# From the ground up, as the map of the code lists them.
+ROOMS = re.findall(r"^\| `([a-z]+)` \|", (ROOT / "docs/extend/map.md").read_text(encoding="utf-8"), re.MULTILINE)
 HEAVY = {"torch", "transformers", "pandas", "numpy", "sklearn", "datasets", "huggingface_hub", "h5py", "matplotlib"}
 # Rules that run a model, or load its configuration or its tokenizer.
 WITH_A_MODEL = {name for name, stage in STAGES.items() if stage.runs_model}

@@ -56,9 +56,9 @@ def ablated(
     model:      model in evaluation mode, on any device: a decoder or an encoder that the workflow supports.
     operations: {target: operation}. A target is a head, `layer-head` from 1, or a type of the partition; a head's own
         operation goes before its type's. An operation is named as in the configuration, such as `zero` or `resample 2`
-        (2 is the seed of the draw). An operation of your own is a function of the attention of the heads with this
-        operation, [text, head, row, key], padding included, and of the slice of its query rows. The function returns
-        other attention of the same shape.
+        (2 is the seed of the draw), or a function of your own. The function gets the attention of the heads that have
+        this operation, [text, head, row, key], padding included, and the slice of the query rows in the text, and
+        returns other attention of the same shape.
     partition:  types of the model's heads (`reading.head_types`, `partitions.read_partition`).
     sentences:  for resample, drop_intra and drop_inter, which work on whole texts and not on steps with a cache: a
         function that takes token ids and the attention mask (or None), both [text, token], and returns the number of
@@ -67,9 +67,8 @@ def ablated(
     reading:    one way to read the paper, as in the workflow; uniform_over_padding is refused.
     head_outputs: [layer, head, channel] mean outputs, for the operation mean.
 
-    The ablation belongs to the model: calls from all threads are ablated. A second `with` on the model is refused, and
-    so is a gradient through the heads. When the block is left, also through an exception, the model is as it was. A
-    call or a `generate` that still runs when the block is left ends with an error.
+    Calls from all threads are ablated. Refused are a second `with` on the model, and a gradient through the heads. When
+    the block is left, also through an exception, the model is as it was; calls that still run end with an error.
     Raises `InputError` if an operation or a target does not exist or lacks an argument that it needs. A call of the
     model raises `InputError` if the heads cannot be ablated.
     """
@@ -124,9 +123,8 @@ def ablated(
         yield model
 
 
+# The ablation of one forward pass, whose inputs may be padded on either side or continue a cache.
 class _Call(Ablation):
-    """The ablation of one forward pass, whose inputs may be padded on either side or continue a cache."""
-
     def __init__(
         self, operations: np.ndarray, sentences: np.ndarray | None, reading: Reading, head_outputs: np.ndarray | None
     ):
@@ -158,9 +156,8 @@ class _Call(Ablation):
         return self._by_keys[keys]
 
 
+# The hooks that run before and after each forward pass of an ablated model, and around `generate`.
 class _Calls:
-    """The hooks that run before and after each forward pass of an ablated model, and around `generate`."""
-
     def __init__(self, ablation: Callable[[np.ndarray | None], _Call], sentences: Sentences | None):
         self._ablation, self._sentences = ablation, sentences
         # Calls that were interrupted do not end, and are gone.
@@ -170,7 +167,6 @@ class _Calls:
         self.ends: list[RemovableHandle] = []
 
     def begin(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict] | None:
-        """Return (args, kwargs) of a forward pass with the ablation in kwargs, or None if kwargs have it already."""
         if _call_of(kwargs) is not None:
             return None
         if "forward" in kwargs:
@@ -185,7 +181,6 @@ class _Calls:
         return args, {**kwargs, "forward": call.attend}
 
     def end(self, model: PreTrainedModel, args: tuple, kwargs: dict[str, Any], output: Any) -> None:
-        """Raise `InputError` if a forward pass has run, but not every layer of it was ablated."""
         call = _call_of(kwargs)
         if call not in self._open or call.model is not model:
             return
@@ -202,7 +197,7 @@ class _Calls:
         return output
 
     def leave(self) -> None:
-        """Make running forward passes fail at their end, because their remaining layers are no longer ablated."""
+        # Running forward passes fail at their end: their remaining layers are no longer ablated.
         self._left = True
         for call in list(self._open):
             weakref.finalize(call, self._remove)

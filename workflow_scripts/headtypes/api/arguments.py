@@ -77,7 +77,7 @@ Tokenizer = Annotated[
 
 
 def alone(model: PreTrainedModel) -> RLock:
-    """Return the lock of a model, which a thread holds while it reads the heads or begins an ablation."""
+    """Return the lock of a model, which a thread holds while it reads the heads or begins an ablation of heads."""
     return _LOCKS.setdefault(body_of(model), RLock())
 
 

@@ -66,15 +66,16 @@ def read_heads(
 
     model:      model in evaluation mode, on any device; afterwards it is as before.
     texts:      list of texts, or list of pairs of texts that are read together, such as a question and its context.
-    kind:       kind of task, which decides how a text that is too long is cut (`encoding.encode_samples`).
+    kind:       kind of task, which decides how a text that is too long is cut.
     max_length: most tokens of a text, by default the most that model and tokenizer take.
     batch_tokens: most tokens of a batch.
     norms:      whether the features of norms are read as well (Kobayashi et al. 2020).
-    analyses:   analyses of your own: subclasses of `HeadAnalysis` or, with parameters, instances of such classes.
-    Returns the features, as the workflow stores them in `results/features/`; the id of a text is its number, from 0.
-    With analyses, returns a tuple: the features, then a table for each analysis, with a row for each head: layer, head
-    (both from 0), value, low and high (the ends of its interval over texts), samples, label and unit.
-    Raises `InputError` if the texts are no such list, the kind does not exist, or the model's heads cannot be read.
+    analyses:   analyses of your own: subclasses of `HeadAnalysis` or instances of such classes.
+
+    The features are as the workflow stores them in `results/features/`; the id of a text is its number, from 0. With
+    analyses, returns a tuple: the features, then a table for each analysis, with a row for each head: layer, head (both
+    from 0), value, low and high (the ends of its interval over texts), samples (number of texts), label and unit.
+    Raises `InputError` if the texts are no such list, or the model's heads cannot be read.
     """
     made = [analysis() if isinstance(analysis, type) else analysis for analysis in analyses]
     if wrong := [analysis for analysis in made if not isinstance(analysis, HeadAnalysis)]:
@@ -106,14 +107,12 @@ def head_types(
 ) -> Partition:
     """Divide a model's heads into types by their distance features; return the partition (Guan et al. 2020, section 4).
 
-    features:    from `read_heads` or `distances.features.read_features`.
+    features:    result of `read_heads` or `distances.features.read_features`.
     k:           number of types.
-    method:      way of clustering.
     distance_bins: number of bins of the distance features; a divisor of 64.
     first_token: whether the first token counts as `[CLS]` where no text has a `[CLS]`, as with most decoders.
     scale:       whether each column of the features is brought to unit variance first.
     restarts:    initialisations of which the best is kept.
-    seed:        seed of the initialisations; equal seeds give equal types.
     of:          whether heads are divided by weights or, if the features hold norms, by norms.
 
     `partition.type_of` is the type of each head, [layer, head]. `partition.heads_of("vertical")` lists (layer, head),
@@ -188,7 +187,6 @@ def detect_heads(
     sequences:  number of random sequences; each is read once repeated and once, for the null, with shuffled tokens.
     length:     number of tokens of a random sequence before its repetition.
     least:      share of attention by which the score on a sequence must exceed the null to count in `above`.
-    seed:       seed of the random tokens.
     max_length: number of tokens of the longest input, by default the most that model and tokenizer take.
     batch_tokens: most tokens of a batch.
 
@@ -208,10 +206,7 @@ def detect_heads(
 
 @dataclass(frozen=True)
 class HeadMap:
-    """The attention of one head on a text, which a notebook shows as a picture.
-
-    attention: [query, key] float32 weights; each row sums to one. layer, head: indices from 0.
-    """
+    """The attention of one head on a text, [query, key] float32 weights, which a notebook shows as a picture."""
 
     attention: np.ndarray
     tokens: list[str]
@@ -220,7 +215,6 @@ class HeadMap:
 
     @styled
     def figure(self) -> Figure:
-        """Return the map as a Matplotlib figure, with queries from top to bottom."""
         side = min(PAGE, 1.2 + 0.13 * len(self.tokens))
         figure = Figure(figsize=(side, side), layout="constrained")
         axes = figure.subplots()
@@ -257,9 +251,7 @@ def attention_map(
 ) -> HeadMap:
     """Return the attention of one head of a loaded model on a text, or on two texts that are read together.
 
-    model:  model in evaluation mode, on any device; afterwards it is as before.
-    second: text that is read together with `text`, if there is one.
-    layer, head: indices from 0, as `partition.heads_of` lists them.
+    model: model in evaluation mode, on any device; afterwards it is as before. layer, head: indices from 0.
     Raises `InputError` if there is no such head, the text is empty, or the model's heads cannot be read.
     """
     check_readable(model, tokenizer)
@@ -274,7 +266,7 @@ def attention_map(
 
 @dataclass(frozen=True)
 class Page:
-    """A page in HTML that shows where every head looks; a notebook displays it, also without a kernel."""
+    """A page in HTML that shows where every head looks; a notebook displays it."""
 
     html: str
 

@@ -26,10 +26,7 @@ HEADS = ("model", "other", "layer", "head", "type", "other_type", "same_cluster"
 
 
 class ModelPair(NamedTuple):
-    """Two models, each on one of its tasks.
-
-    relation: `parent` or `ancestor` if `model` was fine-tuned from `other`, `same model` on another task, else empty.
-    """
+    """Two models, each on one of its tasks; relation: `parent` or `ancestor` of `model`, `same model`, or empty."""
 
     model: str
     other: str
@@ -39,7 +36,8 @@ class ModelPair(NamedTuple):
 def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
     """Return each pair of models; in a pair of a model and its ancestor, the ancestor is `other`.
 
-    parents: {name of a model on a task: name of its parent on that task, or None}. models: {this name: the model's}.
+    parents: {name of a model on a task: name of its parent on that task, or None}. models: {name of a model on a task:
+        the model's own name}.
     """
     pairs = []
     for other, model in combinations(parents, 2):
@@ -58,9 +56,9 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
     partitions: {name of a model on a task: partition}. Further columns are
     - same_shares: sum over types of the smaller of the type's shares of heads in the two models, in percent;
       same_layers: the same sum over types and depths (a layer's place between the first and the last layer);
-    - same_type, same_cluster: percent of heads with the same type in both, and whose clusters in both match
-      (`matched_clusters`); adjusted_rand: adjusted Rand index of the partitions; all NaN without a relation;
-    - doubtful, other_doubtful: names of doubtful types of the model, and of the other model, in a text with commas.
+    - same_type, same_cluster: percent of heads that have the same type in both models, and whose clusters in both
+      models are matched; adjusted_rand: adjusted Rand index of the partitions; all three NaN without a relation;
+    - doubtful, other_doubtful: names of the doubtful types of `model` and of `other`, separated by commas.
     """
     rows = []
     for pair in pairs:
@@ -78,7 +76,6 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
 
 def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return model, parent, same_type, same_cluster and adjusted_rand of the pairs whose relation is `parent`."""
     parents = pairs[pairs["relation"] == "parent"].rename(columns={"other": "parent"})
     return parents[["model", "parent", "same_type", "same_cluster", "adjusted_rand"]]
 
@@ -89,7 +86,7 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
     partitions: {name of a model on a task: partition}. Columns with `other_` are about the other model.
     - heads, share: number of heads of the type, and percent of all heads; difference: share less other_share;
     - same_layers: sum over depths of the smaller of both models' percents of the type's heads; NaN if one has none;
-    - near, special, far: means over the type's heads of the columns of `Partition.table`, shares of attention, 0 to 1;
+    - near, special, far: mean share of the type's heads' attention, 0 to 1, to near, special and far tokens;
     - doubtful: whether the name of the type is doubtful.
     """
     rows = []
@@ -112,11 +109,11 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
 
 def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """Return one row for each head (layer and head from 0) of each pair of models with a relation (see `ModelPair`).
+    """Return one row for each head of each pair of models whose relation is not empty.
 
-    model, other: names of the pair's two models on their tasks. type, other_type: the head's types in both.
-    same_cluster: whether its clusters in both match (`matched_clusters`).
-    doubtful, other_doubtful: whether the types' names are doubtful. partitions: {name of a model on a task: partition}.
+    partitions: {name of a model on a task: partition}. Columns: model, other; layer, head, from 0; type, other_type,
+    the head's type in both models; same_cluster, whether the head's clusters in both models are matched; doubtful,
+    other_doubtful, whether the names of these types are doubtful.
     """
     tables = []
     for pair in pairs:
@@ -160,7 +157,7 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
-    """Return, [permutation], the percent of heads that keep the parent's cluster after a shuffle in each layer."""
+    """Return, [permutation], the percent of heads in the parent's cluster if the heads of each layer are shuffled."""
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
     ours, theirs = np.vectorize(names.index, otypes=[int])([partition.type_of, parent_partition.type_of])
@@ -175,8 +172,8 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
 def type_layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
     """Return a row for each model and layer (from 0), with heads_{type}, the number of heads of each type.
 
-    partitions, parents: {model: its partition}, {model: its parent, or None}. The column same_cluster is the percent of
-    the layer's heads that are in the cluster in which they are in the parent, NaN without a parent.
+    partitions: {model: partition}. parents: {model: its parent, or None}. The column same_cluster is the percent of the
+    layer's heads that are in the same cluster as in the parent; NaN without a parent.
     """
     names = order_types(name for partition in partitions.values() for name in partition.types)
     tables = []
@@ -211,9 +208,9 @@ _COLUMNS = [
 
 
 def compared_table(pairs: pd.DataFrame, clustering: str) -> Table:
-    """Return a page's table of the first 40 pairs of models; those whose `relation` is not empty come first.
+    """Return the first 40 rows of `pairs`, the result of `pairs_table`, as a table for a page.
 
-    pairs: the result of `pairs_table`. clustering: name of the clustering, for the title.
+    Pairs whose relation is not empty come first. clustering: name of the clustering, for the title.
     """
     ordered = pairs.sort_values("relation", key=lambda relations: relations == "", kind="stable").head(_PAIRS)
     texts = {"doubtful": "{}", "other_doubtful": "beside: {}"}

@@ -7,10 +7,6 @@ from headtypes.core.stage import Plan, Result, stage
 
 @stage(calls="comparisons.types:run")
 def compare_types(plan: Plan, model: str, partition: str) -> dict:
-    """Return {"left_out": {condition that leaves out one type: {"type", "operation", "task"}}, "tested", "seed"}.
-
-    tested: names of the analyses in which p is computed.
-    """
     left_out = {
         ablation.name: {"type": type_, "operation": operation, "task": ablation.task}
         for ablation in plan.left_out(model, partition)

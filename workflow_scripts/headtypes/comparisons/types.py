@@ -1,7 +1,7 @@
 """Every type of a partition beside as many random heads, in every analysis of its model, as a table and a figure."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,16 +26,7 @@ from headtypes.core.table_files import table_reader, write_csv
 _BLOCK = 2**20
 
 
-class Place(NamedTuple):
-    """The place of a type's value among the values of random sets of heads; NaN (rank None) without random values.
-
-    random, random_low, random_high: mean of the random values, and their 2.5 and 97.5 % quantiles.
-    rank: rank of the type's value, 1 for the largest; random values that equal the type's value come before.
-    p: two-sided p of the permutation test: twice the smaller of two shares of all values, the type's value included,
-        those at least as large and those at least as small; at most 1.
-    draws: number of random values.
-    """
-
+class _Place(NamedTuple):
     random: float
     random_low: float
     random_high: float
@@ -47,7 +38,7 @@ class Place(NamedTuple):
 def draw_heads(
     own: Bool[np.ndarray, "layer head"], draws: int, seed: int
 ) -> Iterator[Bool[np.ndarray, "draw layer*head"]]:
-    """Yield `draws` random sets of heads, in blocks; each set has as many heads in each layer as the set `own`."""
+    """Yield `draws` random sets of heads, in blocks; a set has as many heads in each layer as the set `own`."""
     rng, rows = np.random.default_rng(seed), max(1, _BLOCK // own.size)
     for start in range(0, draws, rows):
         keys = rng.random((min(rows, draws - start), *own.shape))
@@ -55,16 +46,16 @@ def draw_heads(
         yield (ranks < own.sum(axis=-1)[:, None]).reshape(len(keys), -1)
 
 
-def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> Place:
-    """Return the place of a value among values of random heads, without those that are NaN (Phipson and Smyth 2010)."""
+def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> _Place:
     drawn = drawn[~np.isnan(drawn)]
     if np.isnan(value) or not len(drawn):
-        return Place(np.nan, np.nan, np.nan, None, np.nan, len(drawn))
+        return _Place(np.nan, np.nan, np.nan, None, np.nan, len(drawn))
+    # The value itself counts, and comes last of equal ones (Phipson and Smyth 2010).
     as_large = 1 + int((drawn >= value - EQUAL).sum())
     as_small = 1 + int((drawn <= value + EQUAL).sum())
     low, high = np.quantile(drawn, [0.025, 0.975])
     p = min(1.0, 2 * min(as_large, as_small) / (1 + len(drawn)))
-    return Place(float(drawn.mean()), float(low), float(high), as_large, p, len(drawn))
+    return _Place(float(drawn.mean()), float(low), float(high), as_large, p, len(drawn))
 
 
 # The least number of draws, and that for each comparison: with fewer than 40, none would be told after the correction.
@@ -90,29 +81,23 @@ LeftOut = tuple[Mapping[str, str], pd.DataFrame, pd.DataFrame, pd.DataFrame]
 
 
 def compare_types(
-    partition: Partition,
-    measures: Sequence[Measure],
-    left_out: Sequence[LeftOut],
-    *,
-    tested: Collection[str],
-    seed: int,
+    partition: Partition, measures: Sequence[Measure], left_out: Sequence[LeftOut], *, tested: Sequence[str], seed: int
 ) -> pd.DataFrame:
     """Return the values of each type in each analysis, with values of as many random heads of the same layers.
 
     measures: numbers of any set of heads. left_out: for each condition that leaves out one type, {"type",
         "operation", "task"} and tables of scores with random heads, with the type, and with no head left out.
-    tested: names of the analyses in which p is computed. seed: of the random sets of heads, at least 20,000 for each
-        type; there are more if even the smallest p of so few would not be significant after the correction.
+    tested: names of the analyses in which p is computed. seed: seed of the random sets of heads, at least 20,000 for
+        each type, and 50 for each comparison.
 
     Each type has a row for each number, with the columns
     - type, doubtful (whether the type's name is doubtful), heads (number of heads);
     - analysis, task, quantity, statistic (how the values of the heads become one);
     - value; low, high: its interval over samples or questions, empty without samples or with too few;
-    - random, random_low, random_high, rank, p, draws: the fields of `Place`; p_holm: p corrected by Holm's procedure;
+    - random, random_low, random_high: mean, 2.5 and 97.5 % quantiles of the random sets' values; draws: their number;
+      rank: rank of `value` among them, 1 for the largest; p: two-sided p; p_holm: p corrected by Holm's procedure;
     - overlap: mean share of the random heads that are of the type themselves.
-    Both p and p_holm are empty where the figure of this table does not show a row (minima and maxima), and in analyses
-    that are not tested; rows from `left_out` have neither p nor rank. Shares of attention are 0 to 1, entropies and
-    divergences in nats, accuracies and drops in percent or points, rises of a loss in nats per token.
+    There is no p of minima, maxima and analyses that are not tested, and neither p nor rank of rows from `left_out`.
     """
     compared = len(partition.types) * sum(measure.statistic not in _HIDDEN for measure in measures)
     draws = max(_DRAWS, _DRAWS_EACH * compared)
@@ -137,7 +122,7 @@ def compare_types(
 
 
 def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `compare_types` that its figure shows: none with minima, maxima or what other rows repeat."""
+    """Return the rows of the table of `compare_types` without minima, maxima and quantities that other rows repeat."""
     of_relations = table["analysis"] == "relations"
     derived = of_relations & table["quantity"].str.endswith("(stanford)")
     left_out = of_relations & ~derived & table["task"].isin(table.loc[derived, "task"])
@@ -146,7 +131,6 @@ def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
     return table[~left_out & ~table["statistic"].isin(_HIDDEN)]
 
 
-# Reads the table of `compare_types`.
 read_compared_types = table_reader("holds no types beside random heads", COLUMNS, rows=0)
 
 
@@ -182,15 +166,9 @@ def compare_files(
     files: Mapping[str, Mapping[str, StrPath]],
     *,
     left_out: Sequence[tuple[Mapping[str, str], StrPath, StrPath, StrPath]] = (),
-    tested: Collection[str],
+    tested: Sequence[str],
     seed: int,
 ) -> pd.DataFrame:
-    """Return the result of `compare_types`, from files.
-
-    files: {analysis: {task: path}}, in the order of the rows. left_out: for each condition that leaves out one type,
-        {"type", "operation", "task"} and paths of scores with random heads, with the type, and with no head left out.
-    tested: names of the analyses in which p is computed.
-    """
     types = {name: (partition.type_of == name).ravel() for name in partition.types}
     measures = []
     for name, of_tasks in files.items():
@@ -234,7 +212,7 @@ class _Group(NamedTuple):
 def compared_types_figure(table: pd.DataFrame, partition: Partition, projections: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw a cell for each type and number in `table`, the result of `compare_types`; below, heads in two dimensions.
 
-    projections: {task: table with layer, head, x and y of each head}.
+    projections: {task: table of places in two dimensions, with layer, head, x and y}.
     """
     groups = []
     for (name, task), rows in shown_rows(table).groupby(["analysis", "task"], sort=False):

@@ -1,9 +1,7 @@
 """Accuracy of heads and baselines at antecedents (Clark et al. 2019, section 4.3, Table 2), from stored guesses.
 
-Baselines have the same mentions and candidates as the heads. Each chooses a candidate for a coreferent mention; that is
-right if it refers to the same entity. The nearest candidate is the one whose head word comes last; of several with one
-head word, the one that starts last, then the longest. docs/understand/clark.md defines what the baselines see of a
-mention: its words, its type, number, gender and person in English.
+A baseline chooses a candidate for each coreferent mention; that is right if it refers to the same entity.
+docs/understand/clark.md defines what baselines see of a mention: its words, type, number, gender and person.
 """
 
 from collections.abc import Callable, Container, Iterator, Sequence
@@ -32,10 +30,7 @@ from headtypes.data.tasks import read_records
 
 
 class WordFeatures(NamedTuple):
-    """The number (`singular`, `plural`) and gender (`male`, `female`, `neuter`) of a mention, or None if unknown.
-
-    person: grammatical person, 1, 2 or 3.
-    """
+    """A mention's number (`singular`, `plural`), gender (`male`, `female`, `neuter`), None if unknown, and person."""
 
     number: str | None
     gender: str | None
@@ -50,7 +45,7 @@ def _all(words: str, value: Any) -> dict[str, Any]:
     return dict.fromkeys(words.split(), value)
 
 
-PRONOUNS = {
+_PRONOUNS = {
     **_all("i me my mine myself", WordFeatures("singular", None, 1)),
     **_all("we us our ours ourselves", WordFeatures("plural", None, 1)),
     **_all("you your yours yourself yourselves", WordFeatures(None, None, 2)),
@@ -60,11 +55,10 @@ PRONOUNS = {
     **_all("they them their theirs themselves themself these those", WordFeatures("plural", None, 3)),
 }
 # By the feature Number (Ptan: plurals without a singular, such as scissors), or by XPOS.
-_NUMBERS = {**_all("Sing NN NNP", "singular"), **_all("Plur Ptan NNS NNPS", "plural")}
-_GENDERS = {
-    **_all("mr. mr sir lord king man boy father brother son husband", "male"),
-    **_all("mrs. mrs ms. ms miss lady queen woman girl mother sister daughter wife", "female"),
-}
+_NUMBERS = _all("Sing NN NNP", "singular") | _all("Plur Ptan NNS NNPS", "plural")
+_MEN = "mr. mr sir lord king man boy father brother son husband"
+_WOMEN = "mrs. mrs ms. ms miss lady queen woman girl mother sister daughter wife"
+_GENDERS = _all(_MEN, "male") | _all(_WOMEN, "female")
 TYPES = ("pronoun", "proper", "nominal")
 
 
@@ -82,11 +76,6 @@ class Reference(Span):
 
 
 def references(document: AnnotatedDocument, part: range, unread: Container[int] = ()) -> list[Reference]:
-    """Return the mentions that lie wholly inside of a part of a document, with their words, types and features.
-
-    part: words of the document. unread: words of the document without a token; mentions with such a head word are left
-        out.
-    """
     found = []
     for span in spans_of(document, part, unread):
         before, sentence = sentence_with(document, part.start + span.start)
@@ -100,14 +89,14 @@ def references(document: AnnotatedDocument, part: range, unread: Container[int] 
 def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> str:
     """Return the type of a mention, `pronoun`, `proper` or `nominal`, by its head word.
 
-    start, end, head: the mention's first, last and head word, counted in the sentence from 0. UPOS decides or, without
-        it, XPOS; without tags, a list of pronouns and a capital letter do.
+    start, end, head: indices of the mention's first, last and head word in the sentence. UPOS decides the type or,
+        without it, XPOS; without both, a list of pronouns and a capital letter do.
     """
     word, upos, xpos = sentence.words[head], sentence.upos[head], sentence.xpos[head]
     if upos or xpos:
         tag, pronouns, names = (upos, ("PRON",), ("PROPN",)) if upos else (xpos, ("PRP", "PRP$"), ("NNP", "NNPS"))
         return "pronoun" if tag in pronouns else "proper" if tag in names else "nominal"
-    if start == end and word.lower() in PRONOUNS:
+    if start == end and word.lower() in _PRONOUNS:
         return "pronoun"
     return "proper" if word[0].isupper() else "nominal"
 
@@ -115,8 +104,8 @@ def type_of(sentence: AnnotatedSentence, start: int, end: int, head: int) -> str
 def _features(sentence: AnnotatedSentence, start: int, end: int, head: int, type_: str) -> WordFeatures:
     words = [word.lower() for word in sentence.words[start : end + 1]]
     word, xpos = sentence.words[head].lower(), sentence.xpos[head]
-    if type_ == "pronoun" and word in PRONOUNS:
-        features = PRONOUNS[word]
+    if type_ == "pronoun" and word in _PRONOUNS:
+        features = _PRONOUNS[word]
     else:
         ends_as_plural = type_ == "nominal" and word.endswith("s") and not word.endswith("ss")
         by_word = _NUMBERS.get(xpos) if xpos else "plural" if ends_as_plural else "singular"
@@ -133,7 +122,7 @@ def _features(sentence: AnnotatedSentence, start: int, end: int, head: int, type
 
 
 # Which candidates pass, from the most to the least precise; the nearest of the first sieve that any passes is chosen.
-SIEVES: tuple[Callable[[Reference, Reference], bool], ...] = (
+_SIEVES: tuple[Callable[[Reference, Reference], bool], ...] = (
     lambda mention, candidate: mention.words == candidate.words,
     lambda mention, candidate: mention.head_word == candidate.head_word,
     lambda mention, candidate: mention.features.agree(candidate.features),
@@ -142,26 +131,22 @@ SIEVES: tuple[Callable[[Reference, Reference], bool], ...] = (
 
 
 def nearest_other(anaphor: Anaphor) -> Reference | None:
-    """Return the mention whose head word is nearest to the anaphor's, before or behind it; None if there is no other.
-
-    If two mentions of the part of the document are equally near, the earlier one is returned.
-    """
     own = anaphor.mention
+    # On a tie the earlier.
     others = (mention for mention in anaphor.mentions if mention.head != own.head)
     return min(others, key=lambda mention: (abs(mention.head - own.head), mention.head), default=None)
 
 
 def _nearest(anaphor: Anaphor, passes: Callable[[Reference, Reference], bool]) -> Reference | None:
     passing = (candidate for candidate in anaphor.candidates if passes(anaphor.mention, candidate))
+    # Of several with one head word, the one that starts last, then the longest.
     return max(passing, key=lambda candidate: (candidate.head, candidate.start, candidate.end), default=None)
 
 
-# The nearest candidate of each mention; the nearest whose head word is the same string in lower case, if there is one;
-# and the nearest of the earliest sieve that any passes.
 BASELINES: dict[str, Callable[[Anaphor], Reference | None]] = {
-    "nearest": lambda anaphor: _nearest(anaphor, SIEVES[-1]),
-    "head_match": lambda anaphor: _nearest(anaphor, SIEVES[1]),
-    "rules": lambda anaphor: next((chosen for sieve in SIEVES if (chosen := _nearest(anaphor, sieve))), None),
+    "nearest": lambda anaphor: _nearest(anaphor, _SIEVES[-1]),
+    "head_match": lambda anaphor: _nearest(anaphor, _SIEVES[1]),
+    "rules": lambda anaphor: next((chosen for sieve in _SIEVES if (chosen := _nearest(anaphor, sieve))), None),
 }
 
 
@@ -179,12 +164,7 @@ read_coreference = table_reader("holds no accuracies at antecedents", dict.fromk
 
 @dataclass(frozen=True)
 class MentionSums:
-    """The sums of scores over each document's mentions: a row for each best head or baseline, and type of mention.
-
-    system, candidates, type, chosen: [row], as in the table of `measure_coreference`. mentions: [document, row] the
-        number of mentions of the row's type. right: [document, row] the sum of their scores: 1 for an antecedent that
-        is found, 0 for one that is missed; for `chance` the probability that it is found.
-    """
+    """The sums of scores over each document's mentions: a row for each best head or baseline, and type of mention."""
 
     system: Annotated[list[str], Stored(dimension="row")]
     candidates: Annotated[list[str], Stored(dimension="row")]
@@ -209,14 +189,13 @@ def measure_coreference(
 ) -> tuple[pd.DataFrame, MentionSums]:
     """Return (table, sums): accuracy at antecedents of every head, the best heads and baselines, on the same mentions.
 
-    sums: the sums over documents from which the table's intervals are made. The table's columns are:
-      system: `head`, every head; `best_head`, the best on all types together; `best_head_of_type`, on one type alone;
-          `nearest`, `head_match`, `rules`, `chance` and `nearest_other` (before or behind), baselines.
-      candidates: the words among which a head's guess is taken: `words`, `words_before` or `mentions`. type: `all`,
-          `pronoun`, `proper` or `nominal` mentions.
-      chosen: `documents` if the best head is chosen and scored on all documents, as in the paper; `halves` if the head
-          for documents of even index is chosen on documents of odd index, and the reverse. Empty if nothing is chosen.
-      layer, head: from 0; empty for baselines, and if halves choose differently. mentions, documents: numbers of these.
+    sums: the sums over each document from which the table's intervals are made. Columns of the table:
+      system: `head` (every head), `best_head` (of all types of mentions together), `best_head_of_type`, or a baseline.
+      candidates: the words among which a head guesses, `words`, `words_before` or `mentions`.
+      type: type of mentions, `all`, `pronoun`, `proper` or `nominal`.
+      chosen: `documents` if a best head is chosen and scored on all documents, as in the paper; `halves` if it is
+          chosen on documents of odd index for those of even index, and the reverse; else empty.
+      layer, head: from 0; empty for baselines, and if halves choose differently. mentions, documents: their numbers.
       accuracy, low, high: in percent, with the interval over documents; a single head has no interval.
       above_{nearest, head_match, rules}, ..._low, ..._high: the best head's accuracy minus the baseline's, in points.
     Raises `InputError` if the guesses are not of these documents.
@@ -275,10 +254,9 @@ def _rows(
 def guessed_mentions(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 ) -> tuple[list[Anaphor], np.ndarray]:
-    """Return (mentions, documents): the mentions at whose antecedents heads have guessed, in the order of the guesses.
+    """Return the mentions whose antecedents were guessed, in the order of the guesses, and each one's document's index.
 
-    documents: [mention] int, the index of each mention's document. Raises `InputError` if the mentions of the given
-        documents are not those of the guesses.
+    Raises `InputError` if the guesses are not of the given documents.
     """
     coreferent = []
     for document, *ends in zip(guesses.document, guesses.start, guesses.stop, strict=True):

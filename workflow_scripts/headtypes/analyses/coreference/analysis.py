@@ -10,7 +10,7 @@ from headtypes.core.stage import Plan, Result, of_inputs_alone, stage
 from headtypes.data.stage import ROWS
 from headtypes.models.stage import RECORD
 
-# Guesses of antecedents that stand for a head: those by which claims are decided, and those that the atlas shows.
+# Candidates of the guesses by which claims are decided, and of those that the atlas shows.
 _DECIDING, _SHOWN = "words", "mentions"
 
 
@@ -33,11 +33,6 @@ def _head_rows(path: StrPath, candidates: str) -> Any:
 
 
 def best_at(task: str, path: StrPath) -> Iterator[dict]:
-    """Yield for each type of mention and set of candidates a dictionary on the best head, from a table of accuracies.
-
-    The keys are the table's columns, such as layer and head (from 0), and at (type of mention and candidates, in
-    words), value (accuracy in percent) and above (None).
-    """
     from headtypes.analyses.coreference.accuracy import read_coreference
 
     table = read_coreference(path)

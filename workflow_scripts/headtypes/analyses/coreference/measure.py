@@ -20,12 +20,10 @@ from headtypes.models.records import ModelRecord, read_model_record
 class AntecedentReducer(WordReducer):
     """A reducer, run with a model, of every head's guesses at the antecedents of mentions in parts of documents.
 
-    A guess is the word that the mention's head word looks at most: argmax over j of W[head word, j], the first on a
-    tie. W is the attention between words. The candidates j are three sets: all other words; the words before the head
-    word; and head words of the mentions that end before this mention starts.
-
-    The result has an array for each part, [mention, layer, head, candidates] int16: words counted from 0; -1 if the
-    model lets no candidate be seen.
+    A guess is the candidate that the mention's head word looks at most, the first on a tie. There are three guesses,
+    since there are three sets of candidates: all other words; the words before the head word; and head words of the
+    mentions that end before this mention starts.
+    The result has an array for each part, [mention, layer, head, 3] int16: indices of words, -1 if none can be seen.
 
     word_of_token: for each part the index of each token's word, -1 for special tokens. anaphors_of: for each part the
     mentions whose antecedents are guessed.
@@ -69,10 +67,10 @@ class AntecedentReducer(WordReducer):
 def extract_antecedents(
     documents: Sequence[AnnotatedDocument], record: ModelRecord, *, extent: str, **settings
 ) -> AntecedentGuesses:
-    """Return every head's guesses at antecedents, for every mention with an antecedent in the parts of documents.
+    """Return every head's guesses at antecedents, for every mention with an antecedent in its part of a document.
 
-    extent: `first` (one part of each document, from its beginning) or `chunks` (parts of whole sentences).
-    settings: keyword arguments of `ModelOnTask`, such as precision; the model's longest input limits parts.
+    extent: `first` (one part of each document, its beginning, as long as the model's longest input allows) or `chunks`
+        (all of the document, in parts of whole sentences). settings: keyword arguments of `ModelOnTask`.
     Raises `InputError` if no part has a mention with an antecedent.
     """
     run = ModelOnTask(record, **settings)

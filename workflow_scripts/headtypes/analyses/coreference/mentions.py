@@ -17,22 +17,20 @@ from headtypes.data.kinds.coreference import AnnotatedDocument, AnnotatedSentenc
 _BIT = re.compile(r"\(([^()*]+)|\*|\)")
 
 
-# Equal only to itself: a constituent and its single child differ in nothing.
+# A constituent of a sentence, or one word with its part of speech; it is equal only to itself.
 @dataclass(eq=False)
 class _Phrase:
-    """The words [start, stop) of a sentence: a constituent, or one word; label: its category, or part of speech."""
-
     label: str
     start: int
     stop: int
 
 
 def head_by_parse(parse: Sequence[str], xpos: Sequence[str], start: int, stop: int) -> int:
-    """Return the head word of the words [start, stop) of a sentence, counted from 0, by its parse tree.
+    """Return the index of the head word of the words [start, stop) of a sentence, by its parse tree.
 
     parse: a piece for each word of the sentence, such as `(NP*` and `*)`. xpos: parts of speech of the Penn Treebank.
-    The largest constituents within the words are taken as children of one noun phrase. Rules for noun phrases (Collins
-    1999, appendix A) choose one child, then a child of the chosen child, and so on down to a word.
+    Rules for noun phrases (Collins 1999, appendix A) choose one of the largest constituents within the words, then a
+    child of the chosen constituent, and so on down to a word.
     """
     phrases = _phrases(parse, xpos)
     while children := _largest(phrases, start, stop):
@@ -89,7 +87,7 @@ _AFTER_HEAD = frozenset((*_PREPOSITIONS, "who", "which", "that", "where", ",", "
 
 @dataclass(frozen=True)
 class Span:
-    """A mention of an entity: its first, last and head word, counted from 0 in a part of a document."""
+    """A mention of an entity: indices of its first, last and head word in a part of a document."""
 
     start: int
     end: int
@@ -99,7 +97,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Anaphor:
-    """A mention, with all mentions of its part of a document, in order; its antecedents are earlier ones of its entity.
+    """A mention, with `mentions`, all mentions of its part of a document, in order.
 
     candidates: the mentions that end before the mention starts. antecedents: head words of the candidates that have the
         mention's entity. candidate_heads: head words of all candidates, sorted.
@@ -124,8 +122,8 @@ class Anaphor:
 def spans_of(document: AnnotatedDocument, part: range, unread: Container[int] = ()) -> list[Span]:
     """Return the mentions that lie wholly inside of a part of a document, in the order of the document.
 
-    part: words of the document. unread: words of the document without a token; a mention with such a head word is left
-        out, since no model can look at it.
+    part: the part's words, by index in the document. unread: words without a token, by index in the document; a mention
+        with such a head word is left out.
     """
     inside = []
     for mention in document.mentions:
@@ -140,7 +138,6 @@ def spans_of(document: AnnotatedDocument, part: range, unread: Container[int] = 
 
 
 def anaphors(mentions: Sequence[Span]) -> list[Anaphor]:
-    """Return those of all mentions of a part of a document that have an antecedent."""
     return [anaphor for mention in mentions if (anaphor := Anaphor(mention, mentions)).antecedents]
 
 
@@ -150,11 +147,11 @@ def sentence_with(document: AnnotatedDocument, word: int) -> tuple[int, Annotate
 
 
 def head_word_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
-    """Return the head word of the words from `start` to `end`, included, of a sentence; all are counted from 0.
+    """Return the index of the head word of a sentence's words from index `start` to `end`, included.
 
-    With a dependency tree, the head word is the one whose head is not among these words; of several, the nearest to the
-    root, then the first. With a parse, Collins' rules decide (`head_by_parse`). With neither, the head word is the word
-    before the first preposition, relative pronoun or punctuation behind word `start`, or else the last.
+    With a dependency tree, the head word is the word whose head is not among these words; of several, the nearest to
+    the root, then the first. With a parse tree, Collins' rules decide. With neither, the head word is the word before
+    the first preposition, relative pronoun or punctuation behind word `start`, or else the last word.
     """
     if sentence.heads is not None:
         heads = sentence.heads
@@ -174,12 +171,12 @@ def _depth(heads: Sequence[int], word: int) -> int:
 
 
 def parts_of(document: AnnotatedDocument, subwords: Sequence[int], room: int, extent: str) -> list[range]:
-    """Return the parts of a document that a model reads: ranges of words, counted from 0 in the document.
+    """Return the parts of a document that a model reads: ranges of indices of words in the document.
 
-    subwords: the number of subwords of each word. room: the most subwords of an input, without special tokens.
+    subwords: number of subwords of each word. room: most subwords of an input, without special tokens.
     extent: `first`, one part of as many of the first words as there is room for, as in the paper; `chunks`, parts of as
-        many whole sentences as fit, where a sentence that fits nowhere is cut between words. A word that alone has no
-        room is in no part.
+        many whole sentences as fit, where a sentence that fits nowhere is cut between words. A word of more subwords
+        than `room` is in no part.
     """
     parts, used = [], math.inf
     for sentence in [range(len(subwords))] if extent == "first" else _sentences(document):

@@ -9,7 +9,6 @@ from headtypes.core.stage import Plan, Result, given, stage
 
 
 def read_detector_table(path: StrPath) -> Any:
-    """Return the table of `measure.detector_table` from a CSV file, as a `pandas.DataFrame`."""
     from headtypes.core.table_files import table_reader
 
     columns = {
@@ -24,11 +23,6 @@ def read_detector_table(path: StrPath) -> Any:
 
 
 def per_head(task: str, path: StrPath) -> list:
-    """Return columns on detectors for the atlas (the page of every head), as a list of `Column`.
-
-    The first column has the names of the detectors that detect each head; one column for each detector has scores in
-    percent. path: the table of heads by detector.
-    """
     import pandas as pd
 
     table = read_detector_table(path)
@@ -46,10 +40,6 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield `Measure`s of any set of heads by each detector: mean, smallest and largest score, and number detected.
-
-    path: the table of heads by detector. types and seed are not used.
-    """
     for detector, rows in read_detector_table(path).groupby("detector", sort=False):
         heads = by_head(rows)
         yield from summaries("detectors", task, detector, heads["score"].to_numpy())

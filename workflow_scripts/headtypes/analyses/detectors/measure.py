@@ -25,10 +25,10 @@ DETECTORS = ("previous", "next", "first", "duplicate", "induction")
 
 @dataclass(frozen=True)
 class Sequences:
-    """Sequences of random tokens `x`: once repeated, `x x`, and once followed by the same tokens shuffled, `x y`.
+    """Sequences of random tokens `x`: each once repeated, `x x`, and once followed by its tokens shuffled, `x y`.
 
     encoded: first all `x x`, then, in the same order, all `x y`; around each the special tokens of a text.
-    start: how many special tokens are before the first random token. length: of `x`, whose tokens all differ.
+    start: number of special tokens before the first random token. length: number of tokens of `x`, which all differ.
     """
 
     encoded: Encoded
@@ -41,9 +41,8 @@ def draw_sequences(
 ) -> Sequences:
     """Return sequences `x x` and `x y` of random tokens, where `y` is `x` in another order.
 
-    sequences: how many `x` are drawn. length: the tokens of each `x`, at least 4. No token is special or added.
-    seed: the seed and the vocabulary alone determine the tokens; if more sequences are drawn, the first stay the same.
-    max_length: tokens of the model's longest input. model: its name, for messages.
+    sequences: how many `x` are drawn; if more are drawn, the first stay the same. length: number of tokens of each `x`,
+        at least 4, none of them special. max_length: tokens of the longest input of the model; model: its name.
     No token of `y` equals the token that stands `length` or `length` - 1 tokens before it.
     Raises `InputError` if the vocabulary or `max_length` is too small.
     """
@@ -74,12 +73,11 @@ def draw_sequences(
 
 
 class Targets(PerSample):
-    """A reducer, run with a model, of the scores of detectors and of the same scores under their nulls.
+    """A reducer, run with a model on `sequences`, of the scores of detectors and of the same scores under their nulls.
 
-    The model reads random sequences: first all `x x`, then all `x y` (`Sequences`). The result is {detector: (score,
-    score under its null)}, [sequence, layer, head] each, where `next` is left out if no token looks ahead.
-
-    A[s, t] is the attention of token s to token t, and n the length of `x`. Scores and nulls are means over rows s:
+    The result is {detector: (score, score under its null)}, [sequence, layer, head] each, where `next` is left out if
+    no token looks ahead. A[s, t] is the attention of token s to token t, and n the length of `x`, of which the
+    sequences `x x` and `x y` (y: x shuffled) are made. Scores and nulls are means over rows s:
     induction, duplicate: A[s, s - n + 1] (Olsson et al. 2022), the attention to the token after the earlier occurrence,
         and A[s, s - n] (Wang et al. 2023), to the earlier occurrence itself, over the second half; the score is the
         mean on `x x`, the null the mean on `x y`.
@@ -124,8 +122,8 @@ class Targets(PerSample):
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
     """Return a table with a row for each detector, sequence, layer and head, whose columns are these, score and null.
 
-    score: mean share of attention to the tokens that the detector looks for. null: for induction and duplicate the same
-    share if the tokens come again shuffled; for first, previous and next the largest mean share at another place.
+    score: mean share of attention to the tokens that the detector looks for. null: for induction and duplicate this
+    share if the second half is shuffled; for first, previous and next the largest mean share to another position.
     """
     (scores,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     score, null = (np.stack([pair[side] for pair in scores.values()]) for side in (0, 1))
@@ -137,11 +135,6 @@ def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens
 def measure_detectors(
     record: ModelRecord, *, sequences: int, length: int, seed: int, precision: str, batch_tokens: int
 ) -> pd.DataFrame:
-    """Return the table of `read_detectors`, on random sequences that are drawn by the seed from a model's vocabulary.
-
-    sequences: how many random sequences are drawn. length: tokens of each half of a sequence, at least 4.
-    Raises `InputError` if sequences of this length cannot be drawn, and if attention is not finite.
-    """
     run = ModelOnTask(record, task="random tokens", precision=precision, batch_tokens=batch_tokens)
     about = {"max_length": record.max_length, "seed": seed, "model": record.name}
     drawn = draw_sequences(run.tokenizer, sequences=sequences, length=length, **about)
@@ -156,10 +149,8 @@ def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
 
     The table has a row for each detector, layer and head (from 0), with the columns detector, layer, head; score, null
     and difference, means over sequences; low and high, the interval of difference; above, on how many sequences the
-    difference is above `least`; sequences, their number; p, the p-value of the hypothesis that it is above on at most
-    half of all sequences (sign test); corrected_p, corrected for the number of heads and detectors of the model (Holm
-    1979); and detected, whether corrected_p is below 0.05. If the hypothesis is true of every head and detector of a
-    model, the probability that any head is detected is at most 0.05.
+    difference is above `least`; sequences, their number; p of the hypothesis that it is above on at most half of all
+    sequences (sign test); corrected_p (Holm 1979, over all rows); and detected, whether corrected_p is below 0.05.
     """
     floats = scores.astype({"score": float, "null": float})
     score, null = (floats.pivot_table(name, ["detector", "layer", "head"], "sequence") for name in ("score", "null"))

@@ -17,16 +17,12 @@ def per_pair(path: StrPath) -> Any:
 
 
 def per_set(task: str, path: StrPath, types: Mapping[str, Any], seed: int) -> Iterator:
-    """Yield `Measure`s of sets of heads: mean divergences, in nats, by weights and, if the file has them, by norms.
-
-    The mean is over all pairs of heads of the set or, for each type, over pairs of a head of the set and another head
-    of the type. types: {type: its heads, [head] bool}. path: file of a `Divergence`. `seed` is not used.
-    """
     import numpy as np
 
     from headtypes.analyses.divergence.results import Divergence
     from headtypes.core.hdf5_files import read_arrays
 
+    # Means over all pairs of heads of a set, and over pairs of a head of a set and another head of a type.
     def inside(of_row: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         return lambda sets: ratio((sets @ of_row * sets).sum(1), sets.sum(1) * (sets.sum(1) - 1))
 

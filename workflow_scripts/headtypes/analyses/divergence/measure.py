@@ -35,19 +35,14 @@ _BATCH_TOKENS = 1024
 _UNIT = 2.0**-30
 
 
-class KeptLayers:
-    """A hook that keeps the queries and keys of all layers of a batch, in `layers`.
-
-    lengths: computes the length of what each token hands over through each head, which is kept in place of values;
-        if None, norms are not read, and keys take the place of values.
-    """
-
-    def __init__(self, lengths: KeyLengths | None = None):
+# A hook that keeps the queries and keys of all layers of a batch. In place of values, it keeps the length of what each
+# token hands over through each head or, if norms are not read, keys, which take no further memory.
+class _KeptLayers:
+    def __init__(self, lengths: KeyLengths | None):
         self.layers: list[Layer] = []
         self._lengths = lengths
 
     def __call__(self, number: int, layer: Layer) -> Float[Tensor, "batch head query channel"]:
-        # The values are not needed: the keys in their place take no memory.
         kept = layer.key if self._lengths is None else self._lengths(number, layer.value)[..., None]
         self.layers.append(replace(layer, value=kept))
         return layer.head_outputs()
@@ -58,15 +53,15 @@ def divergences(
 ) -> tuple[Float[np.ndarray, "of head head"], int]:
     """Return the Jensen-Shannon divergences of all pairs of heads, summed over rows, in nats, and the number of rows.
 
-    The divergences are [1, head, head], or with `norms` [2, head, head], of weights and of norms (`attention.norms`).
-    what: a name, for messages. Raises `InputError` if heads cannot be read, or an attention is not finite.
+    The divergences are [1, head, head], or with `norms` [2, head, head], of weights and of norms. what: a name of the
+    work, for messages. Raises `InputError` if heads cannot be read, or an attention is not finite.
     """
     shape = layers_and_heads(model)
     total, entropy_sums = np.zeros((1 + norms, *2 * (math.prod(shape),))), EntropySums()
     lengths = KeyLengths(model) if norms else None
 
-    def read_batch(batch: Batch, forward: Callable[[KeptLayers], Any]) -> None:
-        kept = KeptLayers(lengths)
+    def read_batch(batch: Batch, forward: Callable[[_KeptLayers], Any]) -> None:
+        kept = _KeptLayers(lengths)
         forward(kept)
         # All are compared before any is added, since a batch that does not fit into memory comes again in halves.
         compared = [
@@ -87,8 +82,8 @@ def compare_heads(
     """Return the Jensen-Shannon divergence of all pairs of heads, summed over the rows of a batch, in nats; float64.
 
     layers: all layers of a model on one batch. lengths: number of tokens of each sample. norms: whether norms are
-    compared, not weights; then values are lengths of what tokens hand over (`KeptLayers`). entropy_sums: kept from
-    batch to batch for its memory. The diagonal is NaN for a head whose attention is not finite, else 0.
+    compared, not weights; the layers then hold lengths of what tokens hand over in place of values. entropy_sums: its
+    memory is used again. The diagonal is NaN for a head whose attention is not finite, else 0.
     """
     heads = sum(layer.query.shape[1] for layer in layers)
     total = torch.zeros(heads, heads, dtype=torch.float64, device=layers[0].query.device)
@@ -136,7 +131,6 @@ def _add_pairs(total: Tensor, rows: Float[Tensor, "head row key"], entropy_sums:
 
 
 def measure_divergence(run: ModelOnTask, samples: list[Sample], *, kind: str, norms: bool = False) -> Divergence:
-    """Return the divergence of all pairs of heads, of attention and, if `norms`, also of norms; kind: kind of task."""
     encoded = run.encode(samples, kind)
     how = {"batch_tokens": min(run.batch_tokens, _BATCH_TOKENS), "what": run.what}
     (total, *by_norms), rows = divergences(run.model, encoded, norms=norms, **how)

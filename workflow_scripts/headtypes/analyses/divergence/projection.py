@@ -21,9 +21,8 @@ _PERMUTATIONS = 2000
 def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, dict]:
     """Return (table, summary): places of the heads in two dimensions whose distances are near the heads' divergences.
 
-    seed: 0 to 2**32 - 1. table: layer, head (both from 0), x and y, in the unit of the divergences, up to rotation and
-    reflection. summary: rows (number of rows of attention), stress and correlation (how well the places fit), and
-    layers (whether heads of one layer are more alike, as a dictionary of `layer_test`).
+    seed: 0 to 2**32 - 1. table: layer, head (both from 0), x and y, in nats. summary: {"rows": number of rows of
+    attention, "stress" and "correlation": how well the places fit, "layers": the dictionary of `layer_test`}.
     """
     distances = divergence.of_a_row
     with one_thread():
@@ -52,7 +51,7 @@ def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, d
 def goodness_of_fit(
     distances: Float[np.ndarray, "head head"], places: Float[np.ndarray, "head 2"]
 ) -> dict[str, float | None]:
-    """Return how well places in two dimensions show distances, with the keys stress and correlation, None if undefined.
+    """Return how well places in two dimensions show distances: {"stress", "correlation"}, None if undefined.
 
     stress: Kruskal's stress-1 (Kruskal 1964), the root of the sum of (shown - given)^2 divided by the sum of shown^2.
     correlation: Pearson's, of shown and given distances.
@@ -68,13 +67,11 @@ def layer_test(
 ) -> dict[str, float | int | None]:
     """Return a test of whether heads of one layer are more alike than heads of different layers.
 
-    layer: the layer of each head, [head]. The keys are:
-      within, between: the mean divergence of two heads of one layer, and of two heads of different layers.
-      difference: within minus between.
-      low, high: the difference less the 97.5 and the 2.5 % quantile of the differences if layers are permuted.
-      p: the share of permutations, the given layers among them, whose difference is at least as low.
-      permutations: the number of permutations.
-    All but permutations are None if no two heads are of one layer, or no two are of different layers.
+    layer: the layer of each head, [head]. The keys are within, between (mean divergence of two heads of one layer, and
+    of different layers); difference (within minus between); low, high (difference less the 97.5 and the 2.5 % quantile
+    of the differences if layers are permuted); p (share of permutations, the given layers among them, whose difference
+    is at least as low); and permutations (their number). All but permutations are None if no two heads are of one
+    layer, or no two are of different layers.
     """
     pairs = np.triu_indices(len(layer), 1)
     of_pairs = divergences[pairs]

@@ -1,4 +1,4 @@
-"""Divergences between heads on disk, one HDF5 file per model and task; and their projection."""
+"""Divergences between heads and their projection, as files hold them."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -13,11 +13,7 @@ from headtypes.core.table_files import table_reader
 
 @dataclass(frozen=True)
 class Divergence:
-    """The divergence of the attention of any two heads (Clark et al. 2019, section 6).
-
-    total: Jensen-Shannon divergence of the rows of two heads, summed over all `rows`, in nats; heads layer by layer.
-    norms: the same total of norms (`attention.norms`) in place of weights; None if norms were not read.
-    """
+    """The Jensen-Shannon divergence of the attention of any two heads, in nats (Clark et al. 2019, section 6)."""
 
     total: Annotated[Float64[np.ndarray, "head head"], Stored("divergence")]
     rows: int
@@ -27,16 +23,13 @@ class Divergence:
 
     @property
     def of_a_row(self) -> Float64[np.ndarray, "head head"]:
-        """The mean divergence of two heads' rows, in nats: from 0 (equal) to ln 2 (no token shared)."""
         return self.total / self.rows
 
 
-# Reads the table of `projection.project_heads`.
 read_projection = table_reader("holds no places of heads", {"layer": int, "head": int, "x": float, "y": float})
 
 
 def read_projection_fit(path: StrPath) -> dict:
-    """Return the summary of `project_heads` from a JSON file, with the keys rows, stress, correlation and layers."""
     with undamaged(path, "does not say how well a projection fits"):
         fit = read_json(path)
         if not {"stress", "correlation", "layers"} <= fit.keys():

@@ -32,10 +32,6 @@ def per_head(task: str, path: StrPath) -> list:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield `Measure`s: mean, smallest and largest gradient of a set's heads for each kind of token.
-
-    A head's gradient is divided by the mean of its layer's heads for all tokens. path: table of all heads' gradients.
-    """
     import numpy as np
 
     from headtypes.analyses.gradients.results import ATTENDED, read_gradients

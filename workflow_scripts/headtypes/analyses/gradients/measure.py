@@ -1,8 +1,8 @@
 """Dependence of the loss on the attention to each kind of token (Clark et al. 2019, section 3.2, Figure 3).
 
 The gradient with respect to the attention from token s to token t, taken as a free variable after the softmax, is the
-product of the gradient with respect to the head's output at s with the value at t. The backward pass computes the
-attention of a layer anew, block by block, keeps no map, and comes upon these products on its way.
+product of the gradient with respect to the head's output at s with the value at t. The backward pass computes attention
+anew, block by block, keeps no map, and comes upon these products on its way.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,15 +33,14 @@ from headtypes.models.records import ModelRecord, read_model_record
 # Logits over the vocabulary that are computed at a time; of GPT-2's, those of 1,300 tokens.
 _LOGITS = 2**26
 # In `Loss.kinds`, a token that does not count as one that is attended to.
-NOT_COUNTED = -1
+_NOT_COUNTED = -1
 
 
 class Loss(SomeTokens):
     """The loss of a language model on each of some texts: the mean cross entropy of the tokens to predict in the text.
 
-    texts: as the model reads them; a token of the kind `NOT_COUNTED` (-1) does not count as attended. predicted: for
-        each text the indices of the tokens whose logits are read, and the ids that are right there, [prediction] each.
-    Attribute units: [input] int, index of the sample that the input is part of; here each text is a sample.
+    texts: as the model reads them; tokens of kind -1 do not count as attended. predicted: for each text the indices of
+        the tokens whose logits are read, and the ids that are right there, [prediction] each.
     """
 
     name: str
@@ -52,7 +51,6 @@ class Loss(SomeTokens):
         self.units = np.arange(len(predicted))
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """Return `batch_tokens`, or fewer if the logits of a batch, `vocabulary` for each token, take much memory."""
         share = sum(len(indices) for indices, _ in self._predicted) / max(1, sum(map(len, self.input_ids)))
         return tokens_within(_LOGITS, batch_tokens, share, vocabulary)
 
@@ -62,13 +60,12 @@ class Loss(SomeTokens):
         self._predictions = torch.tensor(list(map(len, indices)))
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the loss on each text of the started batch, [text], from the model's output; `given` is not used."""
         sums = self.token_loss_sums(output)
         return sums / self._predictions.to(sums)
 
 
 class MaskedWords(Loss):
-    """The loss on masked words: the mean cross entropy of the words that are masked in a text (`encoding.mask_words`).
+    """The loss on masked words: the mean cross entropy of the words that are masked in a text.
 
     Masked words do not count as attended tokens: Figure 3 of Clark et al. (2019) is about *all unmasked tokens*.
     """
@@ -85,7 +82,7 @@ class MaskedWords(Loss):
         ]
         kinds = [kinds.copy() for kinds in read.kinds]
         for of_text, words in zip(kinds, masked, strict=True):
-            of_text[words.indices] = NOT_COUNTED
+            of_text[words.indices] = _NOT_COUNTED
         texts = replace(read, input_ids=[words.input_ids for words in masked], kinds=kinds)
         super().__init__(texts, [(words.indices, words.targets) for words in masked])
 
@@ -100,9 +97,7 @@ class NextToken(Loss):
         super().__init__(read, [(np.arange(len(ids) - 1), np.array(ids[1:])) for ids in read.input_ids])
 
 
-class GoldAnswers(Answers):
-    """The loss on gold answers: the mean cross entropy of the gold answers of a task's questions or pairs."""
-
+class _GoldAnswers(Answers):
     def __init__(self, windows: Windows, targets: np.ndarray, kind_of: np.ndarray, kind: str, what: str):
         super().__init__(kind, windows, targets)
         self._whole = np.flatnonzero((targets >= 0).all(1))
@@ -124,11 +119,10 @@ _LOSS_SCALE = {torch.float16: 2.0**10}
 def measure_text_gradients(
     texts: list[Sample], record: ModelRecord, *, task: str, kind: str, samples: int, seed: int, **settings
 ) -> Gradients:
-    """Return the gradients of a language model's loss on texts: on masked words, or on the next token.
+    """Return the gradients of a language model's loss on texts: on masked words or, of a decoder, on the next token.
 
-    task, kind: name of the task, for messages, and kind of task, such as `text`. samples: how many of the texts are
-    drawn by the seed, at most. settings: keyword arguments of `ModelOnTask`.
-    The values are NaN, with a reason, if the weights lack the language model's head.
+    task: name of the task, for messages. kind: kind of task, such as `text`. samples: most texts that are drawn by the
+    seed. settings: keyword arguments of `ModelOnTask`. Values are NaN, with a reason, if nothing can be predicted.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=record.language_head, **settings)
 
@@ -151,21 +145,21 @@ def measure_answer_gradients(
 ) -> Gradients:
     """Return the gradients of the loss of a fine-tuned model on the gold answers of its task.
 
-    rows, windows: all questions or pairs, and their windows. task, kind: name of the task, for messages, and kind of
-    task, such as `question_answering`. samples: how many rows are drawn by the seed, at most. settings: keyword
-    arguments of `ModelOnTask`. Values are NaN, with a reason, if the weights lack the model's output layer.
+    rows, windows: all questions or pairs, and their windows. task: name of the task, for messages. kind: kind of task,
+    such as `question_answering`. samples: most rows that are drawn by the seed. settings: keyword arguments of
+    `ModelOnTask`. Values are NaN, with a reason, if the weights lack the model's output layer.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=KINDS[kind].head, **settings)
 
-    def loss_of() -> GoldAnswers:
+    def loss_of() -> _GoldAnswers:
         drawn, of_drawn = draw_part(rows, windows, samples, seed)
         targets = KINDS[kind].answer_targets(drawn, of_drawn, record)
-        return GoldAnswers(of_drawn, targets, token_kinds(run.tokenizer), kind, run.what)
+        return _GoldAnswers(of_drawn, targets, token_kinds(run.tokenizer), kind, run.what)
 
     return _measured(run, loss_of)
 
 
-def _measured(run: ModelOnTask, loss_of: Callable[[], Loss | GoldAnswers | str]) -> Gradients:
+def _measured(run: ModelOnTask, loss_of: Callable[[], Loss | _GoldAnswers | str]) -> Gradients:
     # In place of a loss, `loss_of` can return the reason why there is none.
     try:
         run.model  # noqa: B018
@@ -179,13 +173,13 @@ def _measured(run: ModelOnTask, loss_of: Callable[[], Loss | GoldAnswers | str])
 
 
 def gradients_by_kind(
-    model: PreTrainedModel, loss: Loss | GoldAnswers, batch_tokens: int, what: str
+    model: PreTrainedModel, loss: Loss | _GoldAnswers, batch_tokens: int, what: str
 ) -> Float[np.ndarray, "layer head kind"]:
     """Return the mean over samples of each head's mean |dLoss / dA[s, t]|, over all queries s and all keys t of a kind.
 
-    Every key counts, even one that a causal or local layer hides from the query: the attention is a free variable. A
-    sample without a token of the kind does not count; the inputs of one sample with a token of the kind count alike.
-    Kinds are `[SEP]`, `[CLS]`, comma or period, other tokens, and all; NaN without such a token. what: for messages.
+    Kinds of keys are `[SEP]`, `[CLS]`, comma or period, other tokens, and all tokens. Every key counts, even one that a
+    causal or local layer hides from the query: the attention is a free variable. A sample without a key of the kind
+    does not count; without any such sample, the mean is NaN. what: a name of the work, for messages.
     """
     # Only head outputs need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)
@@ -193,10 +187,10 @@ def gradients_by_kind(
     means_of_inputs = np.zeros((len(members), *layers_and_heads(model), len(ATTENDED)))
     scale = _LOSS_SCALE.get(model.dtype, 1.0)
 
-    def read_batch(batch: Batch, forward: Callable[[AttentionGradients], Any]) -> None:
+    def read_batch(batch: Batch, forward: Callable[[_AttentionGradients], Any]) -> None:
         loss.start(batch.samples)
         of_batch = [members[index] for index in batch.samples]
-        gradients = AttentionGradients(batch, of_batch, means_of_inputs.shape[1:3])
+        gradients = _AttentionGradients(batch, of_batch, means_of_inputs.shape[1:3])
         output = forward(gradients)
         # A sample's attention affects no other sample's loss, so one backward pass gives the gradients of every sample.
         torch.autograd.grad(loss.losses(output, batch.inputs).sum() * scale, gradients.anchor)
@@ -221,14 +215,11 @@ def gradients_by_kind(
     return np.where(counts > 0, means.sum(0) / np.maximum(counts, 1), np.nan)
 
 
-class AttentionGradients:
-    """A hook of a batch that changes no attention, and reads the attention's gradients in the backward pass.
-
-    members: for each input [token, kind] bool, the kinds of a token. shape: numbers of layers and of heads of a layer.
-    Attribute anchor: a scalar that every layer depends on.
-    """
-
+# A hook of a batch that changes no attention. The backward pass computes attention anew, and reads its gradients, block
+# by block.
+class _AttentionGradients:
     def __init__(self, batch: Batch, members: Sequence[Bool[np.ndarray, "token kind"]], shape: tuple[int, int]):
+        # A scalar that every layer depends on.
         self.anchor = torch.zeros((), device=batch.device, requires_grad=True)
         self.groups = equal_lengths(batch.lengths, batch.device)
         self._members = {
@@ -241,7 +232,6 @@ class AttentionGradients:
         return _Attention.apply(layer.query, layer.key, layer.value, self.anchor, (layer, number, self))
 
     def means(self) -> Float[Tensor, "batch layer head kind"]:
-        """Return each head's mean |dLoss / dA| by kind of token, read in the backward pass; 0 for a missing kind."""
         means = torch.empty_like(self._sums)
         for group in self.groups:
             pairs = group.length * self._members[group.samples.start].sum(1)
@@ -254,7 +244,6 @@ class AttentionGradients:
         self._sums[group.samples, number] += by_key @ members
 
 
-# The backward pass computes attention anew, and reads its gradients, block by block.
 class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, anchor: Tensor, rest: tuple) -> Tensor:
@@ -299,7 +288,7 @@ class _Attention(torch.autograd.Function):
 def _members(kinds: np.ndarray) -> Bool[np.ndarray, "token kind"]:
     # In the order of `ATTENDED`.
     cls, sep, comma, period = (1 + SPECIAL_KINDS.index(name) for name in ("cls", "sep", "comma", "period"))
-    of_kind = [kinds == sep, kinds == cls, np.isin(kinds, [comma, period]), kinds == 0, kinds != NOT_COUNTED]
+    of_kind = [kinds == sep, kinds == cls, np.isin(kinds, [comma, period]), kinds == 0, kinds != _NOT_COUNTED]
     return np.stack(of_kind, axis=-1)
 
 

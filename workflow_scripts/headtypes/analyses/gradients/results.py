@@ -1,4 +1,4 @@
-"""The file of a model's gradients by kind of token, in the form in which it is read by others."""
+"""A model's gradients by kind of token, and the file that holds them."""
 
 from dataclasses import dataclass
 
@@ -20,10 +20,8 @@ _read_table = table_reader(
 class Gradients:
     """The dependence of a model's loss on the attention to each kind of token (Clark et al. 2019, section 3.2).
 
-    values: [layer, head, kind] mean of |dLoss / dA| over attention to `[SEP]`, `[CLS]`, comma and period, other tokens,
-        and all tokens; NaN where no sample has a token of the kind.
-    loss: `masked_words`, `next_token`, or the kind of the task that was answered; None if nothing was measured.
-    reason: why nothing was measured, as the end of a sentence that begins `the model ...`; else None.
+    values: [layer, head, kind] mean of |dLoss / dA|, in the order of `ATTENDED`; NaN where no sample has such a token.
+    reason: why nothing was measured, as words to follow `the model`; else None.
     """
 
     values: np.ndarray
@@ -36,12 +34,6 @@ class Gradients:
         return [] if self.reason is None else [f"nothing is measured: the model {self.reason}."]
 
     def table(self) -> pd.DataFrame:
-        """Return a row for each head: layer and head, from 0, and means of |dLoss / dA| over the attention to tokens.
-
-        The means are in the columns sep, cls, punctuation, other and all, by kind of token. Loss is the mean cross
-        entropy of what an input has to predict. The same in every row are loss (its name), samples (their number) and
-        reason (why nothing is measured, else None).
-        """
         layers, heads, _ = self.values.shape
         kinds = dict(zip(ATTENDED, self.values.reshape(layers * heads, -1).T, strict=True))
         columns = {**kinds, "loss": self.loss, "samples": self.samples, "reason": self.reason}

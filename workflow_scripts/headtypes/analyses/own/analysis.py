@@ -17,24 +17,23 @@ from headtypes.core.stage import Plan, Result, given, of_inputs_alone, stage
 if TYPE_CHECKING:
     import pandas as pd
 
-# What the class of such a file derives from (`measure.HeadAnalysis`).
-BASE = "HeadAnalysis"
+_BASE = "HeadAnalysis"
 
 
 def class_in(file: StrPath) -> str:
-    """Return the name of a Python file's one class that derives from `HeadAnalysis`; `InputError` for none or more."""
+    """Return the name of a Python file's one class that derives from `HeadAnalysis`; raise `InputError` otherwise."""
     try:
         tree = ast.parse(Path(file).read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
         raise InputError(f"{file} cannot be read as Python: {error}.") from None
-    known, names = {BASE}, []
+    known, names = {_BASE}, []
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and known & {ast.unparse(base).rpartition(".")[2] for base in node.bases}:
             known.add(node.name)
             names.append(node.name)
     if len(names) != 1:
         found = f"the classes {' and '.join(names)} derive" if names else "no class derives"
-        raise InputError(f"{file}: {found} from {BASE}, and exactly one has to.")
+        raise InputError(f"{file}: {found} from {_BASE}, and exactly one has to.")
     return names[0]
 
 
@@ -47,7 +46,6 @@ plot_analysis = of_inputs_alone("plot_analysis", calls="analyses.own.figure:run"
 
 
 def read_values(path: StrPath) -> pd.DataFrame:
-    """Return a file's rows, one per head: layer, head (from 0), value, low, high (interval), samples, label, unit."""
     from headtypes.core.table_files import table_reader
 
     numbers = {"layer": int, "head": int, "value": float, "low": float, "high": float, "samples": int}

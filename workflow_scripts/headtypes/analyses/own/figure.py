@@ -16,7 +16,6 @@ _SPREAD = 0.6
 
 @styled
 def values_figure(table: pd.DataFrame, partition: Partition) -> Figure:
-    """Draw the values of heads (a table of `read_values`) over their layers, marked by type, with each layer's mean."""
     layers, heads = partition.shape
     figure = Figure(figsize=(COLUMN, 2.4), layout="constrained")
     axes = figure.add_subplot()

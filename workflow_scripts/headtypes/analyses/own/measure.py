@@ -29,7 +29,7 @@ from headtypes.models.records import ModelRecord, read_model_record
 class SampleBlock:
     """The attention of some tokens of one sample (queries) to all its tokens (keys), by all heads of one layer.
 
-    weights: [head, query, key]. queries, keys: positions in the sample, from 0. layer: index of the layer, from 0.
+    queries, keys: positions of the tokens in the sample, from 0. layer: index of the layer, from 0.
     ids, kinds: of each key its token id, and 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for others.
     """
 
@@ -50,10 +50,9 @@ class SampleBlock:
 class HeadAnalysis:
     """A number of every head, from its attention on samples; a subclass defines the number in its method `add`.
 
-    label, unit: name of the number where it is shown (by default the name of the class), and its unit.
-    inputs: paths of files that the analysis reads, by their names in the config.
-
-    All further attributes of a subclass are parameters; the config, or an argument, can give them other values.
+    label, unit: name of the number where it is shown, by default the name of the class, and its unit.
+    inputs: {name in the config: path of a file that the analysis reads}. Further attributes of a subclass are
+        parameters, to which the config, or an argument, can give other values.
     """
 
     label: str = ""
@@ -75,7 +74,7 @@ class HeadAnalysis:
 
 
 class QueryMeans(PerSample):
-    """A reducer whose result is the mean over queries of a `HeadAnalysis`'s numbers, [sample, layer, head]."""
+    """A reducer whose result is the mean over queries of an analysis's numbers, [sample, layer, head]."""
 
     def __init__(self, analysis: HeadAnalysis, encoded: Encoded):
         # The sum of the numbers, how many there are, and the sum of the attention.
@@ -118,7 +117,7 @@ class QueryMeans(PerSample):
 def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer head"]) -> pd.DataFrame:
     """Return one row for each head: layer, head (both from 0), value, low, high, samples, label and unit.
 
-    `value` is the mean over the samples whose value is not NaN, `samples` is their number; low, high: its interval.
+    value: mean over the samples whose value is not NaN; low, high: its interval; samples: number of these samples.
     """
     known = ~np.isnan(values)
     low, high = mean_intervals(np.where(known, values, 0), known.astype(float))
@@ -141,10 +140,6 @@ def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
 def measure_heads(
     analysis: HeadAnalysis, samples: list[Sample], record: ModelRecord, *, kind: str, **settings: Any
 ) -> pd.DataFrame:
-    """Return the table of `value_table`, a row for each head, from an analysis of samples.
-
-    kind: kind of task, such as `question_answering`. settings: keyword arguments of `ModelOnTask`.
-    """
     model = ModelOnTask(record, **settings)
     encoded = model.encode(samples, kind)
     (values,) = model.read(encoded, QueryMeans(analysis, encoded))

@@ -1,10 +1,8 @@
 """Probes: parsers that read all heads' attention, or words and distances alone (Clark et al. 2019, section 5).
 
-All of them are trained and scored, from all their random starts, in one pass over the maps. Word vectors are from a
-file in GloVe's text format, or the model's own embeddings where no file is at hand.
-
-p(i | j), that word i or the root is the head of word j, is a softmax over the root and all words but j. Candidates are
-counted as the treebank counts heads: 0 is the root. The first dimension of a probe's parameters is the random start.
+All probes are trained and scored, from all random starts, in one pass over the maps. p(i | j), that word i or the root
+is the head of word j, is a softmax over the root and all words but j. Candidates are counted as the treebank counts
+heads: 0 is the root. The first dimension of a probe's parameters is the random start.
 """
 
 import copy
@@ -75,10 +73,9 @@ def _read_vectors(path: str, words: Iterable[str]) -> dict[str, np.ndarray]:
 def vectors_of_file(path: str, sentences: Sequence[Sequence[str]]) -> tuple[list[np.ndarray], float]:
     """Return (vectors, known): vectors of the words of sentences, in lower case, from a file in GloVe's text format.
 
-    sentences: lists of words. vectors: for each sentence [word, channel] float32, zeros for an unknown word. known: the
-        share of words that have a vector, repeated words counted each time.
-    Raises `InputError` that names the file, and the line if its numbers are damaged or contradict an earlier line, or
-    if it is a header as word2vec and fastText write it; also if the file has none of the words.
+    sentences: lists of words. vectors: for each sentence [word, channel] float32, zeros for a word without a vector.
+    known: share, 0 to 1, of all words of the sentences, repetitions included, that have a vector.
+    Raises `InputError` if a line is damaged or contradicts an earlier one, or the file has none of the words.
     """
     lower = [[word.lower() for word in words] for words in sentences]
     vectors = _read_vectors(path, {word for words in lower for word in words})
@@ -98,8 +95,8 @@ def vectors_of_model(
 ) -> list[np.ndarray]:
     """Return for each sentence the mean input embedding of each word's subwords, [word, channel] float32.
 
-    Position embeddings are not added. input_ids, word_of_token: for each sentence its tokens, and the index
-    of each token's word, -1 for special tokens.
+    input_ids, word_of_token: for each sentence its tokens' ids, and the index of each token's word, -1 for special
+        tokens.
     """
     module = model.get_input_embeddings()
     with align_module_device(module):
@@ -113,39 +110,26 @@ def vectors_of_model(
     return by_sentence
 
 
-class ReadSentences(NamedTuple):
-    """The sentences that a model can read, their tokens, their words' vectors, and the share of words that have one."""
-
+class _ReadSentences(NamedTuple):
     sentences: list[Sentence]
     encoded: EncodedWords
     vectors: list[np.ndarray]
     known: float = 1.0
 
 
-def readable_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors: str | None) -> ReadSentences:
-    """Return the sentences that a model can read, with tokens and word vectors; raises `InputError` if there is none.
-
-    vectors: a file of word vectors in GloVe's text format; None for the model's own embeddings.
-    """
+def _readable_sentences(sentences: Sequence[Sentence], run: ModelOnTask, vectors: str | None) -> _ReadSentences:
     encoded = encode_sentences([sentence.words for sentence in sentences], run.tokenizer, run.longest, run.what)
     kept = [sentences[index] for index in encoded.kept]
-    if vectors is None:
-        return ReadSentences(
-            kept, encoded, vectors_of_model(run.model, encoded.encoded.input_ids, encoded.word_of_token)
-        )
-    found = vectors_of_file(vectors, [sentence.words for sentence in kept])
-    return ReadSentences(kept, encoded, *found)
+    if vectors is not None:
+        return _ReadSentences(kept, encoded, *vectors_of_file(vectors, [sentence.words for sentence in kept]))
+    own = vectors_of_model(run.model, encoded.encoded.input_ids, encoded.word_of_token)
+    return _ReadSentences(kept, encoded, own)
 
 
-def maps_in_both_directions(
+def _maps_in_both_directions(
     model: PreTrainedModel, encoded: EncodedWords, *, batch_tokens: int, what: str, bar: tqdm
 ) -> Iterator[torch.Tensor]:
-    """Yield for each sentence the attention between words of every head, W[i, j] from i to j, and its transpose.
-
-    An item is [2 * layer * head, index, index] float32, first W of all heads, then the transposes. Index 0 is the
-    special token before the words, i + 1 word i, and the last index the special token behind the words.
-    batch_tokens, what, bar: arguments of `read_attention`.
-    """
+    # For each sentence the `maps` of `ProbedSentence`.
     heads = math.prod(layers_and_heads(model))
     sizes = np.array([4 * heads * (max(words) + 3) ** 2 for words in encoded.word_of_token])
     starts = np.flatnonzero(np.diff(np.cumsum(sizes) // _HELD, prepend=-1))
@@ -164,9 +148,9 @@ _EMBEDDINGS = {"embeddings", "embed_tokens", "embed_positions", "embed_in", "wte
 
 
 def random_network(model: PreTrainedModel, seed: int) -> PreTrainedModel:
-    """Return a copy of a model with its embeddings and random other weights; biases are 0, and norms scale by 1.
+    """Return a copy of a model with random weights (normal, deviation 0.02), biases of 0, and norms that scale by 1.
 
-    Weights are drawn by the seed from a normal distribution (deviation 0.02). The model must be on one device.
+    Only embeddings are those of the model. The model must be on one device.
     """
     drawn = copy.deepcopy(model)
     generator = torch.Generator().manual_seed(seed)
@@ -210,22 +194,20 @@ def train_probes(
     """Return how many words probes (parsers that read attention) get right, trained on sentences of a treebank.
 
     training: sentences from which probes learn, one step each, in this order. scored: sentences that probes parse.
-        vectors: a file of word vectors in GloVe's text format; None for the model's own embeddings. sentences: how many
-        of the first training sentences are used, or "all". settings: keyword arguments of `ModelOnTask`.
-    starts: random starts of each probe. root: where the root stands among the words' vectors: `first`, before the first
-        word; or `released`, behind the last, as in the released code, so that every candidate is given the vector of
-        the next word. Under `released` a word may be its own head, too.
+    vectors: path of a file of word vectors in GloVe's text format; None for the model's own embeddings.
+    sentences: how many of the first training sentences are used, or "all". settings: arguments of `ModelOnTask`.
+    starts: random starts of each probe. root: `first`; or `released`, as in the released code, where every candidate is
+        given the vector of the next word, and a word may be its own head.
 
     Returns a dictionary for JSON with the keys
-      right: {probe: the number of words of each scored sentence whose syntactic head the probe finds,
-          [start][sentence]}; probes are `attention`, `attention_and_words`, `distance_and_words` and `random_network`.
-      words: the number of words of each scored sentence that count, all but punctuation.
-      scored, training: {"read", "left_out": how many sentences were}.
+      right: {probe: [start][sentence] number of words of a scored sentence whose syntactic head the probe finds}.
+      words: [sentence] number of words of a scored sentence that count, all but punctuation.
+      scored, training: {"read", "left_out": numbers of sentences that the model could read, and could not}.
       vectors: {"channels": length of a word vector, "known": share of scored words that have one}.
     """
     training = training if sentences == "all" else training[:sentences]
     run = ModelOnTask(record, **settings)
-    learnt, parsed = (readable_sentences(part, run, vectors) for part in (training, scored))
+    learnt, parsed = (_readable_sentences(part, run, vectors) for part in (training, scored))
     networks = run.model, random_network(run.model, derive_seed(seed, "random_network"))
     maps, channels = 2 * record.layers * record.heads, learnt.vectors[0].shape[1]
     has_special_tokens = -1 in learnt.encoded.word_of_token[0]
@@ -246,9 +228,9 @@ def train_probes(
     passes = len(networks) * (len(learnt.sentences) + len(parsed.sentences))
     with progress(passes, run.what, "maps") as bar:
 
-        def read(part: ReadSentences) -> Iterator[tuple[Sentence, dict[PreTrainedModel, ProbedSentence]]]:
+        def read(part: _ReadSentences) -> Iterator[tuple[Sentence, dict[PreTrainedModel, ProbedSentence]]]:
             how = {"batch_tokens": run.batch_tokens, "what": run.what, "bar": bar}
-            maps_by_network = (maps_in_both_directions(network, part.encoded, **how) for network in networks)
+            maps_by_network = (_maps_in_both_directions(network, part.encoded, **how) for network in networks)
             for sentence, own, *maps in zip(part.sentences, part.vectors, *maps_by_network, strict=True):
                 probed = (ProbedSentence(network_maps, torch.from_numpy(own)) for network_maps in maps)
                 yield sentence, dict(zip(networks, probed, strict=True))
@@ -277,16 +259,14 @@ def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     write_json(outputs.probes, {**probes, "provenance": provenance})
 
 
-HIDDEN_UNITS = 256
-DISTANCE_FEATURES = 8
+_HIDDEN_UNITS, _DISTANCE_FEATURES = 256, 8
 
 
 class ProbedSentence(NamedTuple):
     """A sentence of n words, as probes read it.
 
-    maps: [2K, n + 2, n + 2] attention of K heads: [f, i, j] is from i to j in the first K maps, from j to i in the
-        others. Here j is a word, and i a candidate for its syntactic head. Index 0 is `[CLS]`, 1 to n are the
-        words, n + 1 is `[SEP]`. vectors: [n, channel], of words.
+    maps: [2K, n + 2, n + 2] attention of K heads, from row to column in the first K maps, from column to row in the
+        last K. Index 0 is `[CLS]`, 1 to n are the words, n + 1 is `[SEP]`. vectors: [n, channel], of words.
     """
 
     maps: Float[Tensor, "map index index"]
@@ -296,10 +276,10 @@ class ProbedSentence(NamedTuple):
 class Attention(nn.Module):
     """A probe that reads attention alone, with score[i, j] = sum_k w_k W^k[i, j] + u_k W^k[j, i].
 
-    W^k is the attention between words of head k, i a candidate for the head of word j. The root's feature is a times
-    the attention of `[CLS]` to the word plus b times the attention of `[SEP]` to the word, with one a and one b for all
-    maps. In the transposed maps, the attention is the word's to `[CLS]` and to `[SEP]`. For a model without either
-    token the root's score is a constant that is learned.
+    W^k is the attention between words of head k; word i is a candidate for the syntactic head of word j. For the root,
+    W^k[i, j] is a times the attention of `[CLS]` to word j plus b times the attention of `[SEP]` to it, and W^k[j, i]
+    the same of the attention of word j to `[CLS]` and `[SEP]`, with one a and one b for all heads. For a model without
+    special tokens the root's score is a constant that is learned.
 
     maps: twice the number of heads. generators: a random generator for each random start.
     """
@@ -324,13 +304,11 @@ class Attention(nn.Module):
 
 
 class AttentionAndWords(Attention):
-    """A probe as `Attention`, but whose weights depend on the two words: w = a + W (v_i, v_j), linear with a bias.
+    """A probe as `Attention`, but whose weights depend on the two words: a linear layer on their vectors, with a bias.
 
-    v_i and v_j are the vectors of candidate i and word j. Both are zeros if the candidate has no vector: the root under
-    `first`, the last candidate under `released`. Since W (v_i, v_j) = W_1 v_i + W_2 v_j, the score is two products with
-    the maps, and no pair's vectors are joined.
-    maps: twice the number of heads. channels: the length of a word vector. generators: one for each random start.
-    root: `first`, candidate i has the vector of word i, or `released`, that of word i + 1, as in the paper's code.
+    maps: twice the number of heads. channels: length of a word vector. generators: one for each random start.
+    root: `first`, candidate i has the vector of word i; or `released`, that of word i + 1, as in the paper's code. Both
+        vectors of a pair are zeros if the candidate, the root or the last, has none.
     """
 
     def __init__(
@@ -356,36 +334,33 @@ class AttentionAndWords(Attention):
 class DistanceAndWords(nn.Module):
     """A probe without attention: a score from tanh units over two words' vectors and eight features of their distance.
 
-    channels: the length of a word vector. generators: one for each random start. root: `first`, candidate i has the
-        vector of word i; or `released`, the vector of word i + 1, as in the paper's code.
+    channels: length of a word vector. generators: one for each random start. root: `first`, candidate i has the vector
+        of word i; or `released`, that of word i + 1, as in the paper's code.
     """
 
     def __init__(self, channels: int, generators: Sequence[torch.Generator], root: str):
         super().__init__()
-        inputs = 2 * channels + DISTANCE_FEATURES
-        self.word_weights = _glorot(generators, (2 * channels, HIDDEN_UNITS), inputs, HIDDEN_UNITS)
-        self.distance_weights = _glorot(generators, (DISTANCE_FEATURES, HIDDEN_UNITS), inputs, HIDDEN_UNITS)
-        self.bias = nn.Parameter(torch.zeros(len(generators), HIDDEN_UNITS))
-        self.output = _glorot(generators, (HIDDEN_UNITS, 1), HIDDEN_UNITS, 1)
+        inputs = 2 * channels + _DISTANCE_FEATURES
+        self.word_weights = _glorot(generators, (2 * channels, _HIDDEN_UNITS), inputs, _HIDDEN_UNITS)
+        self.distance_weights = _glorot(generators, (_DISTANCE_FEATURES, _HIDDEN_UNITS), inputs, _HIDDEN_UNITS)
+        self.bias = nn.Parameter(torch.zeros(len(generators), _HIDDEN_UNITS))
+        self.output = _glorot(generators, (_HIDDEN_UNITS, 1), _HIDDEN_UNITS, 1)
         self.root = root
 
     def forward(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
         words = len(sentence.vectors)
         candidate_part, dependent_part, is_pair = _pair_parts(sentence.vectors, self.word_weights, self.root)
-        features = distance_features(words).flatten(0, 1) @ self.distance_weights
+        features = _distance_features(words).flatten(0, 1) @ self.distance_weights
         features = features.unflatten(1, (words + 1, words))
         dependent_part = dependent_part[:, None] * is_pair[:, None, None]
         hidden = torch.tanh(features + candidate_part[:, :, None] + dependent_part + self.bias[:, None, None])
         return (hidden.flatten(1, 2) @ self.output).view(-1, words + 1, words)
 
 
-def distance_features(words: int) -> Float[Tensor, "candidate word 8"]:
-    """Return eight features of candidate i and word j in a sentence of n words, [candidate, word, 8].
-
-    The features are (i - j) / n and (j - i) / n, each 0 if negative; whether i - j is 0, -1, 1, -2 or 2; and 0. For
-    the root (i = 0) they are seven zeros and 1. words: n. Candidates count from 0, the root; words count from 1.
-    """
-    features = torch.zeros(words + 1, words, DISTANCE_FEATURES)
+def _distance_features(words: int) -> Float[Tensor, "candidate word 8"]:
+    # Of candidate i and word j of n: (i - j) / n and (j - i) / n, 0 if negative; whether i - j is 0, -1, 1, -2 or 2; 0.
+    # Of the root: seven zeros and 1.
+    features = torch.zeros(words + 1, words, _DISTANCE_FEATURES)
     index = torch.arange(1, words + 1)
     distance = index[:, None] - index
     features[1:, :, 0] = distance.clamp(min=0) / words
@@ -397,7 +372,7 @@ def distance_features(words: int) -> Float[Tensor, "candidate word 8"]:
 
 
 class Trainer:
-    """A probe that is trained by Adam and guesses each word's syntactic head, one sentence at a time.
+    """A probe, its training by Adam, and its guesses at each word's syntactic head, one sentence at a time.
 
     root: `first` if a word cannot be its own syntactic head, or `released` if it can, as in the paper's code.
     """
@@ -426,10 +401,6 @@ class Trainer:
         return scores.argmax(1)
 
     def scores(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
-        """Return the score of each candidate for each word's syntactic head; candidate 0 is the root, i is word i.
-
-        A word as its own head has minus infinity, unless `root` is `released`.
-        """
         scores = self.probe(sentence)
         if self._root == "released":
             return scores

@@ -24,11 +24,7 @@ BASELINES = ("right_branching", "best_offset", "best_head")
 
 @dataclass(frozen=True)
 class RightWords:
-    """The number of words of each sentence whose syntactic head each probe and each baseline finds.
-
-    system: names of the probes and baselines. right: [sentence, system], for a probe the mean over its random starts.
-    words: [sentence] how many words are scored, all but punctuation.
-    """
+    """The number of words of each sentence whose syntactic head each probe and each baseline finds."""
 
     system: Annotated[list[str], Stored(dimension="system")]
     right: Float64[np.ndarray, "sentence system"]
@@ -51,16 +47,14 @@ read_probe_scores = table_reader(
 
 
 def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses) -> tuple[pd.DataFrame, RightWords]:
-    """Return (table, right words): unlabelled attachment scores of probes and baselines, and their right words.
+    """Return (table, right words): unlabelled attachment scores of probes and baselines, and the words they get right.
 
-    probes: the dictionary of `measure.train_probes`, right words by probe. sentences: the evaluated part of the
-        treebank. arcs: the guesses of attention heads on this part. The baselines are right-branching, the best offset
-        and the best head; offset and head are the best on these sentences.
-
-    The table has the columns system, the name of a probe, such as `attention`, or of a baseline, such as `best_head`;
-    minus, empty, or for a difference the system that is subtracted; uas, low and high, the score or difference in
-    percent with the interval over sentences (for a probe the mean over its random starts; punctuation does not count,
-    the root does); least and most, the smallest and the largest score of a random start, empty for a difference.
+    probes: the dictionary that `measure.train_probes` returns. sentences: the evaluated part of the treebank. arcs: the
+        guesses of attention heads on `sentences`. Baselines: right-branching, the best offset and the best head on
+        `sentences`.
+    Columns of the table: system, name of a probe or baseline; minus, the system whose score is subtracted, empty for a
+    score by itself; uas, low, high, the score or difference in percent, with the interval over sentences; least, most,
+    the smallest and largest score of a probe's random starts, NaN for a difference. Punctuation does not count.
     """
     kept = [sentences[index] for index in arcs.sentence]
     words = np.array([sum(counted_words(sentence)) for sentence in kept])

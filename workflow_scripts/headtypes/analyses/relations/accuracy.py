@@ -1,14 +1,8 @@
 """The best head and the best fixed offset for each dependency relation (Clark et al. 2019, section 4.2, Table 1).
 
-Heads are chosen on some words and scored on other words, from stored guesses. Section 3.2 supposes that a head looks at
-`[SEP]` at words to which its relation does not apply. A relation calls for its best head at dependents, if the head
-goes from dependent to head, else at the words on which these depend. A guess at the head of a word is counted as heads
-are: 1 is the first word of the sentence, 0 the root, which is never guessed, and -1 stands for no guess.
-
-Stanford's relations, on which the paper scores heads, are derived from a tree of Universal Dependencies, version 2. The
-two annotations differ, so that each derived row says less than its name. Not derived: cc and conj, which depend on
-another conjunct in UD; possessive, number, quantmod, npadvmod, tmod, pcomp and dep, which UD divides or names
-otherwise.
+A guess at the head of a word is counted as heads are: 1 is the first word of the sentence, 0 the root, which is never
+guessed, and -1 stands for no guess. Stanford's relations, on which the paper scores heads, are derived from Universal
+Dependencies, version 2; docs/understand/clark.md says how, and which are not.
 """
 
 from collections import defaultdict
@@ -48,9 +42,9 @@ POSS_OF_MARK = "poss*"
 def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int, int]]:
     """Yield (name, word, head) for each of Stanford's dependency relations in a sentence of Universal Dependencies.
 
-    word: the word whose guess is scored, from 1: the dependent or, under the name `poss*`, the possessive mark behind
-        it, if there is one. head: the right guess, from 1. tagged: whether the treebank has XPOS, which the relations
-        aux, mark, prep and pobj need.
+    word: number of the word whose guess is scored, from 1: the dependent or, under the name `poss*`, the possessive
+        mark behind it, if there is one. head: number of the word that is the right guess. tagged: whether the treebank
+        has XPOS; without it, there are no relations aux, mark, prep and pobj.
     """
     for word, head, label in sentence.arcs():
         if label in _RENAMED:
@@ -94,15 +88,15 @@ TOTALS = (ALL, WITHOUT_PUNCTUATION, WITHOUT_ROOT)
 class Pairs:
     """The words of one dependency relation, with their syntactic heads, which are the right guesses.
 
-    words: [pair] int64, the index of each word among the words of all sentences, from 0.
-    heads: [pair] int64, the word's syntactic head, counted within the sentence from 1; 0 for the root.
+    words: [pair] int64, index of the word among the words of all sentences, from 0. heads: [pair] int64, number of the
+        word's syntactic head in the sentence, from 1; 0 for the root.
     """
 
     words: np.ndarray
     heads: np.ndarray
 
     def right(self, guesses: np.ndarray) -> np.ndarray:
-        """Return whether guesses at all words, [word, ...], are right at the relation's words: [pair, ...] bool."""
+        """Return, for guesses at all words, [word, ...], whether those at the pairs' words are right: [pair, ...]."""
         return guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
 
     def within(self, chosen: np.ndarray) -> "Pairs":
@@ -113,9 +107,8 @@ class Pairs:
 def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
     """Return {relation: its words with their syntactic heads}: three totals, then the labels of the treebank, sorted.
 
-    The totals are all words, words without punctuation, and words without punctuation and root. Labels stand as they
-    are (`nsubj:pass`); a label with subtypes has a further entry for itself and all subtypes together (`nsubj:*`).
-    Raises `InputError` if a label has the name of a total, or ends in `:*`.
+    The totals are `TOTALS`. A label with subtypes, such as `nsubj:pass`, has a further entry for itself and all its
+    subtypes together, `nsubj:*`. Raises `InputError` if a label has the name of a total, or ends in `:*`.
     """
     labels = sorted({label for sentence in sentences for label in sentence.relations})
     for label in labels:
@@ -124,11 +117,11 @@ def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
                 f"The treebank has the relation {label!r}, by which the table names several relations together; rename "
                 "it."
             )
-    divided = {_universal(label) for label in labels if ":" in label}
+    divided = {label.partition(":")[0] for label in labels if ":" in label}
 
     def rows_of(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
         for word, head, label in sentence.arcs():
-            universal = _universal(label)
+            universal = label.partition(":")[0]
             counts = {ALL: True, WITHOUT_PUNCTUATION: universal != "punct", WITHOUT_ROOT: universal != "punct" and head}
             counts |= {label: True, f"{universal}:*": universal in divided}
             yield from ((name, word, head) for name, counted in counts.items() if counted)
@@ -138,7 +131,6 @@ def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
 
 
 def stanford_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
-    """Return {relation: its words with their syntactic heads} for Stanford's relations, derived from universal ones."""
     tagged = any(tag for sentence in sentences for tag in sentence.xpos)
     return _pairs_by_name(sentences, lambda sentence: derived(sentence, tagged))
 
@@ -149,10 +141,6 @@ def _all_pairs(sentences: Sequence[Sentence]) -> dict[str, dict[str, Pairs]]:
 
 def sentence_of_word(sentences: Sequence[Sentence]) -> np.ndarray:
     return np.repeat(np.arange(len(sentences)), [len(sentence.words) for sentence in sentences])
-
-
-def _universal(label: str) -> str:
-    return label.partition(":")[0]
 
 
 def _pairs_by_name(
@@ -175,12 +163,11 @@ OFFSETS = (-3, -2, -1, 1, 2, 3)
 
 
 def measure_offsets(parts: Mapping[str, Sequence[Sentence]]) -> pd.DataFrame:
-    """Return the accuracy, in percent, of fixed offsets (-3 to 3 words, but 0) as guesses at syntactic heads.
+    """Return a table of the accuracy of fixed offsets (-3 to 3 words, but 0) as guesses at syntactic heads.
 
-    parts: {"file": sentences} of the treebank's file that is evaluated and, if there is a test file, {"test":
-        sentences}.
-    The columns are part (`file`, its sentences of `even` or `odd` index, or `test`), annotation (`universal` or
-    `stanford`), relation, words (their number), offset and accuracy.
+    parts: {"file": sentences} of a treebank and, if there is a test file, {"test": its sentences}.
+    Columns: part (`file`, its sentences of `even` or `odd` index, or `test`), annotation (`universal` or `stanford`),
+    relation, words (number of the relation's words in the part), offset, and accuracy in percent.
     """
     rows = []
     for name, sentences in parts.items():
@@ -198,9 +185,9 @@ def measure_offsets(parts: Mapping[str, Sequence[Sentence]]) -> pd.DataFrame:
 
 
 def offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
-    """Return the word at each offset of -3 to 3, but 0, from each word: [word, offset] int64.
+    """Return [word, offset] int64, the number of the word at each offset (-3, -2, -1, 1, 2, 3) from each word.
 
-    Words are counted in their sentence from 1; -1, which is never right, if the sentence has no word at the offset.
+    Words are numbered in their sentence from 1; -1 if the sentence has no word at the offset.
     """
     lengths = np.array([len(sentence.words) for sentence in sentences], dtype=np.int64)
     last = np.repeat(lengths, lengths)[:, None]
@@ -208,7 +195,8 @@ def offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
     return np.where((guesses >= 1) & (guesses <= last), guesses, -1)
 
 
-# Groups of words: those that call for the head, all others; by UPOS those that are no nouns, and no pronouns either.
+# Groups of words: those that call for the head (dependents in direction 0, else their syntactic heads), all others; by
+# UPOS those that are no nouns, and no pronouns either.
 GROUPS = ("called", "others", "no_noun", "no_noun_or_pronoun")
 _NOUNS, _PRONOUN = ("NOUN", "PROPN"), "PRON"
 # Relations that are not a row of the table.
@@ -217,27 +205,13 @@ _LEFT_OUT = ("root", "punct")
 CHOSEN = ("layer", "head", "direction", "other_layer", "other_head", "offset")
 # What stands in the table of best heads, with an interval each, in percent.
 QUANTITIES = ("accuracy", "other_accuracy", "offset_accuracy", "above_offset", "forward_above_backward")
-HALVES = "halves"
-NO_PAIRS = Pairs(np.zeros(0, dtype=int), np.zeros(0, dtype=int))
+_HALVES = "halves"
+_NO_PAIRS = Pairs(np.zeros(0, dtype=int), np.zeros(0, dtype=int))
 
 
 @dataclass(frozen=True)
 class BestHeads:
-    """The best attention head for each dependency relation, and its scores in each sentence that is scored.
-
-    A fold is a choice of heads on some sentences and the scores of these heads on other, or the same, sentences. With
-    two folds, each half of the sentences is scored with the choice of the other half.
-    chosen: [relation, fold, 6] layer, head and direction (0: from dependent to head) of the best head, layer and head
-        of the best one in the other direction (-1: none), index of the best offset among -3, -2, -1, 1, 2 and 3.
-    right: [sentence, relation, 5] sums over words of the shares accuracy, other_accuracy, offset_accuracy, above_offset
-        and forward_above_backward; NaN without a head. words: [sentence, relation] numbers of words scored; visible:
-        [relation] how many of those have a right answer that the head can see.
-    to_sep, to_sep_words: [sentence, relation, 4] sum and number of the best head's shares of attention to [SEP], from
-        words that look (in direction 0 dependents), other words, non-nouns, and words neither nouns nor pronouns.
-    looks: [fold, layer, head] mean share to [SEP] from all words where heads are chosen, NaN if none can see [SEP].
-    rises: [relation, fold, layer, head] mean share to [SEP] from words that do not look less that from those that do,
-        where heads are scored. leads: as rises, accuracy less that of the best offset, in points, where chosen.
-    """
+    """The best attention head for each dependency relation, and sums of its scores over the words of each sentence."""
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
     relation: Annotated[list[str], Stored(dimension="relation")]
@@ -256,17 +230,8 @@ class BestHeads:
         return np.broadcast_to(values, self.leads.shape)[relation, fold, self.chosen[..., 0], self.chosen[..., 1]]
 
 
-class Part:
-    """A part of a treebank with the guesses at its syntactic heads, by attention heads (`arcs`) and by fixed offsets.
-
-    parity: 0 or 1 if only words of sentences with an even or odd index in the treebank are counted; None for all words.
-    counted: [word] if the word is counted. pairs: {"universal" or "stanford", the set of relations: {relation:
-        `Pairs` of its counted words and their syntactic heads}}. sentences: the number of sentences that a model has
-        read. sentence: [word] the index of each word's sentence among these. upos: [word] part of speech.
-    by_offset: result of `offset_guesses`.
-    Raises `InputError` if the guesses are not of these sentences.
-    """
-
+class _Part:
+    # Of the sentences that a model has read, those of one parity (0: even index in the treebank) count, or all (None).
     def __init__(self, sentences: Sequence[Sentence], arcs: ArcGuesses, parity: int | None = None):
         kept = [sentences[index] for index in arcs.sentence]
         if [len(sentence.words) for sentence in kept] != arcs.length.tolist():
@@ -281,15 +246,10 @@ class Part:
         }
 
     def of(self, annotation: str, relation: str) -> Pairs:
-        return self.pairs[annotation].get(relation, NO_PAIRS)
+        return self.pairs[annotation].get(relation, _NO_PAIRS)
 
+    # [group, word] bool, by `GROUPS`. By section 3.2, a head looks at [SEP] from words that do not call for it.
     def groups(self, pairs: Pairs, direction: int) -> np.ndarray:
-        """Return which counted words are in each of four groups, [group, word] bool.
-
-        The groups are: words in which the relation's best attention head should act (dependents in direction 0, their
-        syntactic heads in direction 1); all other words; words that are no nouns; words that are neither nouns nor
-        pronouns. The last two are empty without UPOS tags.
-        """
         looking = pairs.words
         if direction:
             first = np.searchsorted(self.sentence, self.sentence[pairs.words])
@@ -298,20 +258,14 @@ class Part:
         no_noun = ~np.isin(self.upos, _NOUNS) & (self.upos != "").any()
         return np.stack([called, ~called, no_noun, no_noun & (self.upos != _PRONOUN)]) & self.counted
 
+    # [2, layer, head], sum and number of the shares that words, [word] bool, give [SEP], if they can see it.
     def to_sep(self, words: np.ndarray) -> np.ndarray:
-        """Return sum and number of the shares of attention that the words, [word] bool, give [SEP]: [2, layer, head].
-
-        Words that cannot see [SEP] do not count.
-        """
         shares = self.arcs.to_sep[words]
         return np.stack([np.nansum(shares, axis=0, dtype=float), (~np.isnan(shares)).sum(axis=0)])
 
 
-def _best_heads(folds: Sequence[tuple[Part, Part]], listed: Sequence[tuple[str, str]]) -> BestHeads:
-    """Return the best head of each (annotation, relation) that has words to choose by and to score in every fold.
-
-    folds: pairs of the part on which heads are chosen and the part on which they are scored.
-    """
+def _best_heads(folds: Sequence[tuple[_Part, _Part]], listed: Sequence[tuple[str, str]]) -> BestHeads:
+    # Of relations that have words to choose by and to score in every fold.
     names = [name for name in listed if all(len(part.of(*name).words) for fold in folds for part in fold)]
     sentences, (_, *heads, _) = folds[0][1].sentences, folds[0][0].arcs.guess.shape
     best = BestHeads(
@@ -337,7 +291,7 @@ def _best_heads(folds: Sequence[tuple[Part, Part]], listed: Sequence[tuple[str, 
     return best
 
 
-def _choose(best: BestHeads, at: tuple[int, int], part: Part, pairs: Pairs) -> None:
+def _choose(best: BestHeads, at: tuple[int, int], part: _Part, pairs: Pairs) -> None:
     accuracy = pairs.right(part.arcs.guess).mean(0)
     seen = part.arcs.can_be(pairs.words, pairs.heads).any(0)
     # What cannot be guessed is not a choice.
@@ -350,7 +304,7 @@ def _choose(best: BestHeads, at: tuple[int, int], part: Part, pairs: Pairs) -> N
     best.leads[at] = 100 * (accuracy.max(-1) - offset_accuracy.max())
 
 
-def _score(best: BestHeads, at: tuple[int, int], part: Part, pairs: Pairs, all_to_sep: np.ndarray) -> None:
+def _score(best: BestHeads, at: tuple[int, int], part: _Part, pairs: Pairs, all_to_sep: np.ndarray) -> None:
     (layer, head, direction, *other, offset), row = best.chosen[at], at[0]
     guess = part.arcs.guess[pairs.words]
     best_right = (guess[:, layer, head, direction] == pairs.heads).astype(float)
@@ -385,7 +339,7 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """The results of `measure_relations`: two tables, and {scored sentences, such as `test`: their `BestHeads`}."""
+    """Tables of all heads' accuracies and of the best heads, and {scored part or `halves`: sums of scores}."""
 
     heads: pd.DataFrame
     best: pd.DataFrame
@@ -399,36 +353,21 @@ def measure_relations(
 
     parts: {"file": sentences} and, if there is a test file, {"test": sentences}. arcs: guesses of heads on each part.
     least: words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.
-    Layers and heads count from 0; accuracies in tables are in percent.
-    heads: one row for each annotation (`universal`, `stanford`), relation, part, layer, head and direction
-        (`dependent_to_head`, `head_to_dependent`). visible: the number of guesses whose right answer the head can see;
-        visible_accuracy: over these. If the head can see none, both accuracies are NaN: in a causal model, a guess at a
-        later word is impossible and not wrong.
-    best: one row for each relation and way of choosing. chosen, scored: the parts on which the head is chosen and
-        scored: `file` and `file`, as in the paper; and `file` and `test` or, without a test file, `halves`: each half
-        of the sentences, of even or of odd index, is scored with the choice of the other half. If halves choose
-        differently, layer, head, direction and offset are empty. other_...: of the best head in the other direction.
-        offset: by how many words the syntactic head follows the dependent. forward_above_backward: accuracy of the best
-        head from dependent to head minus that of the best from head to dependent. to_sep, to_sep_others: the best
-        head's share of attention to [SEP] from the relation's words that look (dependents or syntactic heads, by
-        direction), and from all other words. {name}_low, {name}_high: intervals over sentences. left_out: a sentence on
-        how many sentences of `file` no head reads, and why.
-    sums: {scored: the best heads with each sentence's sums over its words}, `file` first, for the intervals.
     """
-    read = {name: Part(parts[name], arcs[name]) for name in arcs}
+    read = {name: _Part(parts[name], arcs[name]) for name in arcs}
     listed = [
         (annotation, relation)
         for annotation, rows in read[FILE].pairs.items()
         for relation, pairs in rows.items()
-        if relation in TOTALS or (len(pairs.words) >= least and _universal(relation) not in _LEFT_OUT)
+        if relation in TOTALS or (len(pairs.words) >= least and relation.partition(":")[0] not in _LEFT_OUT)
     ]
     # Chosen and scored on the same words, as in the paper, and on others.
     folds = {FILE: [(read[FILE], read[FILE])]}
     if TEST in read:
         folds[TEST] = [(read[FILE], read[TEST])]
     else:
-        even, odd = (Part(parts[FILE], arcs[FILE], parity) for parity in (0, 1))
-        folds[HALVES] = [(odd, even), (even, odd)]
+        even, odd = (_Part(parts[FILE], arcs[FILE], parity) for parity in (0, 1))
+        folds[_HALVES] = [(odd, even), (even, odd)]
     sums = {scored: _best_heads(some, listed) for scored, some in folds.items()}
     rows = [_head_rows(name, part, annotation, row) for name, part in read.items() for annotation, row in listed]
     best = pd.concat([_best_rows(scored, best) for scored, best in sums.items()], ignore_index=True)
@@ -436,7 +375,7 @@ def measure_relations(
     return RelationTables(pd.concat(rows, ignore_index=True), best, sums)
 
 
-def _head_rows(name: str, part: Part, annotation: str, relation: str) -> pd.DataFrame:
+def _head_rows(name: str, part: _Part, annotation: str, relation: str) -> pd.DataFrame:
     pairs = part.of(annotation, relation)
     right, can_be = pairs.right(part.arcs.guess), part.arcs.can_be(pairs.words, pairs.heads)[:, :, None]
     visible = np.broadcast_to(can_be.sum(0), right.shape[1:])
@@ -458,7 +397,7 @@ def _head_rows(name: str, part: Part, annotation: str, relation: str) -> pd.Data
 
 def _best_rows(scored: str, best: BestHeads) -> pd.DataFrame:
     names = {"annotation": best.annotation, "relation": best.relation}
-    table = pd.DataFrame(names).assign(chosen=HALVES if scored == HALVES else FILE, scored=scored)
+    table = pd.DataFrame(names).assign(chosen=_HALVES if scored == _HALVES else FILE, scored=scored)
     for name, choices in zip(CHOSEN, np.moveaxis(best.chosen, -1, 0), strict=True):
         agreed = (choices == choices[:, :1]).all(1) & (choices[:, 0] >= 0)
         table[name] = pd.Series(choices[:, 0], dtype="Int64").where(agreed)

@@ -12,12 +12,6 @@ from headtypes.models.stage import RECORD
 
 
 def per_head(task: str, path: StrPath, best: StrPath) -> list:
-    """Return two columns of the atlas (the page of every head), as `Column`s: each head's best relation, and its lead.
-
-    A head's best relation is the one at which its accuracy is farthest above that of the best fixed offset; the lead is
-    the difference in points. A head above no offset has no values; if all are such heads, the list is empty. task: name
-    of the treebank. path, best: files of the tables of all heads and of the best heads of relations.
-    """
     from headtypes.analyses.relations.accuracy import TOTALS, chosen_and_scored_on_file, read_best_heads, read_relations
 
     table, offsets = read_relations(path), chosen_and_scored_on_file(read_best_heads(best))
@@ -41,11 +35,6 @@ def per_head(task: str, path: StrPath, best: StrPath) -> list:
 
 
 def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
-    """Yield for each relation a dictionary on its best head: its row of the table at `best`, and three keys more.
-
-    at: the relation and the head's direction, in words. value: accuracy in percent. above: points above the best fixed
-    offset. Layer and head count from 0. Heads are chosen and scored on the same words. task and path are not used.
-    """
     from headtypes.analyses.relations.accuracy import chosen_and_scored_on_file, read_best_heads
 
     chosen = chosen_and_scored_on_file(read_best_heads(best)).dropna(subset=["layer", "head"])
@@ -55,12 +44,6 @@ def best_at(task: str, path: StrPath, best: StrPath) -> Iterator[dict]:
 
 
 def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
-    """Yield `Measure`s of any set of heads: its best head's accuracy at each relation, and its number of best heads.
-
-    The number is that of the relations whose best head in the whole model is in the set. Not counted are totals, rows
-    that unite a relation with its subtypes, and poss, since poss* has the same words. Accuracies are those on the part
-    `file` in the table of all heads at `path`. types and seed are not used.
-    """
     import numpy as np
 
     from headtypes.analyses.relations.accuracy import TOTALS, read_relations
@@ -71,6 +54,7 @@ def per_set(task: str, path: StrPath, types: Any, seed: int) -> Iterator:
         for relation, scores in rows.groupby("relation", sort=False):
             accuracy = scores.groupby(["layer", "head"])["accuracy"].max().sort_index().to_numpy()
             yield best_head("relations", task, f"{relation} ({annotation})", accuracy)
+            # A row with a star unites a relation with its subtypes, and poss* has the words of poss.
             counts = relation not in TOTALS and not relation.endswith(":*") and f"{relation}*" not in names
             if counts and not np.isnan(accuracy).all():
                 best_of_all.append(int(np.nanargmax(accuracy)))

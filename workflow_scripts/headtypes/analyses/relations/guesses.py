@@ -16,21 +16,14 @@ DIRECTIONS = ("dependent_to_head", "head_to_dependent")
 
 @dataclass(frozen=True)
 class ArcGuesses:
-    """The guess of every attention head at the syntactic head of each word, in the sentences that a model could read.
-
-    sentence, length: indices of the read sentences in the treebank, and their numbers of words. Words of all sentences
-        stand one after the other. guess: [word, layer, head, direction] 1 for the first word of the sentence, -1 for no
-        guess; direction 0 is from dependent to head, 1 from head to dependent. visible: [word, layer, direction, 2]
-        first and last word that a guess could be, -1 for none; causal and local layers hide words. to_sep: [word,
-        layer, head] share of the word's attention to the token that ends the input ([SEP]); NaN if it cannot see it.
-    left_out: {reason: number of sentences not read}; the reason is too many tokens, or a word without a token.
-    """
+    """The guess of every attention head at the syntactic head of each word, in the sentences that a model can read."""
 
     sentence: Int32[np.ndarray, " sentence"]
     length: Int32[np.ndarray, " sentence"]
     guess: Int16[np.ndarray, "word layer head 2"]
     visible: Int16[np.ndarray, "word layer 2 2"]
     to_sep: Float16[np.ndarray, "word layer head"]
+    # {reason: number of sentences that were not read}
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -41,11 +34,10 @@ class ArcGuesses:
         return (f"Of {len(self.sentence) + sum(self.left_out.values()):,} sentences, {reasons} are left out.",)
 
     def can_be(self, words: np.ndarray, heads: np.ndarray) -> Bool[np.ndarray, "pair layer 2"]:
-        """Return whether the model's attention can link each word and its syntactic head, by layer and direction.
+        """Return whether layers let a word see its syntactic head (0 on the last axis), and the head see the word (1).
 
-        On the last axis, 0 is from the word to its syntactic head, 1 from the head to the word.
-        words: [pair] indices among all words, from 0. heads: [pair] syntactic heads, counted within the sentence from
-            1; 0 for the root, which is never found.
+        words: [pair] indices among all words, from 0. heads: [pair] syntactic heads, from 1 in the sentence; 0 for the
+            root, which is never seen.
         """
         first, last = np.moveaxis(self.visible[words], -1, 0)
         head = heads[:, None, None]
@@ -59,5 +51,4 @@ def read_parts(file: StrPath, test: StrPath | None) -> dict[str, list[Sentence]]
 
 
 def counted_words(sentence: Sentence) -> list[bool]:
-    """Return for each word whether it counts in a score: punctuation does not, the root does."""
     return [relation.partition(":")[0] != "punct" for relation in sentence.relations]

@@ -25,9 +25,9 @@ class Guesses(WordReducer):
     dependent_to_head: argmax over j != i of W[i, j], the word that i looks at most.
     head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i (weights of different rows).
 
-    A guess is 1 for the first word, and never 0 (the root). A guess is -1 (no guess) in a sentence of one word, and if
-    the model lets no other word be seen. The result has for each sentence the guess, [word, layer, head, 2], the first
-    and last word that it could be, [word, layer, 2, 2], and the share of attention to [SEP], [word, layer, head].
+    The result is a tuple for each sentence: the guesses, [word, layer, head, 2], 1 for the first word, -1 if no other
+    word can be seen; the first and last word that can be seen, [word, layer, 2, 2]; and the share of attention to
+    [SEP], [word, layer, head].
     """
 
     def start(self, batch: Batch) -> None:
@@ -85,10 +85,10 @@ def _ends(seen: Bool[Tensor, "layer word other"]) -> Int[Tensor, "layer word 2"]
 
 
 def extract_arcs(parts: Mapping[str, Sequence[Sentence]], record: ModelRecord, **settings) -> dict[str, ArcGuesses]:
-    """Return {part of the treebank: every head's guesses at the syntactic heads of its words}.
+    """Return {"file" or "test", as in `parts`: every head's guesses at the syntactic heads of the part's words}.
 
-    parts: {"file": sentences} and, if there is a test file, {"test": sentences}. settings: arguments of `ModelOnTask`.
-    Sentences that are too long for the model are left out. Raises `InputError` if no sentence can be read.
+    settings: keyword arguments of `ModelOnTask`. Sentences that are too long for the model, or with a word without a
+        token, are left out. Raises `InputError` if no sentence of a part can be read.
     """
     run = ModelOnTask(record, **settings)
     guesses = {}
