@@ -100,11 +100,11 @@ class Audit:
     @cached_property
     def _from_elsewhere(self) -> set[str]:
         """The SHA-256 of every file that the configuration names, and of the workflow's own files that jobs read."""
-        files, config = self.plan.files, self.plan.config
-        named = [file for folder in OF_WORKFLOW for file in (ROOT / folder).rglob("*")] + [*files.of_vectors()]
-        named += [file for model in config.models for file in files.of_model(model)]
+        plan, config = self.plan, self.plan.config
+        named = [file for folder in OF_WORKFLOW for file in (ROOT / folder).rglob("*")] + [*plan.vector_files()]
+        named += [file for model in config.models for file in plan.model_files(model)]
         for key in ("file", "training_file", "test_file"):
-            named += [file for task in config.tasks for file in files.of_task(task, key)]
+            named += [file for task in config.tasks for file in plan.task_files(task, key)]
         named += [partition.file for partition in config.partitions.values()]
         return {self._sha256(file) for file in named if Path(file).is_file()}
 

@@ -5,16 +5,16 @@ ROWS = {"rows": data.ROWS.path}
 # {stage: (inputs, outputs, function from a task to the user's files)}. The parts of a task's data are what is evaluated,
 # what is learnt, and the sentences on which choices are scored.
 OF_TASKS = {
-    data.fetch_task: ({}, {**ROWS, "record": data.ROWS_RECORD.path}, plan.files.of_task),
+    data.fetch_task: ({}, {**ROWS, "record": data.ROWS_RECORD.path}, plan.task_files),
     training.fetch_training: (
         {},
         {"rows": training.TRAINING_ROWS.path, "record": training.TRAINING_RECORD.path},
-        partial(plan.files.of_task, key="training_file"),
+        partial(plan.task_files, key="training_file"),
     ),
     data.fetch_test: (
         {},
         {"rows": data.TEST_ROWS.path, "record": data.TEST_RECORD.path},
-        partial(plan.files.of_task, key="test_file"),
+        partial(plan.task_files, key="test_file"),
     ),
     data.sample_inputs: (ROWS, {"samples": data.SAMPLES.path}, None),
     data.sample_questions: (ROWS, {"questions": data.QUESTIONS.path}, None),

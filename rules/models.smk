@@ -3,7 +3,7 @@
 
 rule fetch_model:
     input:
-        lambda wildcards: of_user(plan.files.of_model(wildcards.model)),
+        lambda wildcards: of_user(plan.model_files(wildcards.model)),
     output:
         model=models.RECORD.path,
     log:
@@ -16,7 +16,7 @@ rule fetch_model:
     conda:
         ENVIRONMENT
     params:
-        **identity(models.fetch_model, lambda wildcards: plan.files.of_model(wildcards.model)),
+        **identity(models.fetch_model, lambda wildcards: plan.model_files(wildcards.model)),
         # What the job checks and changes no result; below, what was fetched before is. Snakemake runs no job again for a
         # parameter that asks for `output`.
         sha256=lambda wildcards, output: plan.config.models[wildcards.model].source.sha256 or "",

@@ -17,7 +17,7 @@ rule read_analysis:
     resources:
         **needs(own.read_analysis),
     params:
-        **identity(own.read_analysis, lambda wildcards: plan.files.of_analysis(wildcards.analysis).values()),
+        **identity(own.read_analysis, lambda wildcards: plan.analysis_files(wildcards.analysis).values()),
     script:
         CALL
 

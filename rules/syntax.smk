@@ -7,7 +7,7 @@ rule train_probes:
         model=models.RECORD.path,
         training=training.TRAINING_ROWS.path,
         rows=data.ROWS.path,
-        vectors=of_user(plan.files.of_vectors()),
+        vectors=of_user(plan.vector_files()),
     output:
         probes=probes.WORDS.path,
     log:
@@ -19,6 +19,6 @@ rule train_probes:
     resources:
         **needs(probes.train_probes),
     params:
-        **identity(probes.train_probes, lambda wildcards: plan.files.of_vectors()),
+        **identity(probes.train_probes, lambda wildcards: plan.vector_files()),
     script:
         CALL

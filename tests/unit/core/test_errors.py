@@ -15,5 +15,4 @@ from headtypes.core.errors import InputError
     ],
 )
 def test_what_cannot_be_printed_is_escaped(quoted, shown):
-    """Ends of lines, what a terminal obeys, and halves of characters."""
     assert str(InputError(f"x.csv holds {quoted}; correct it.")) == f"x.csv holds {shown}; correct it."

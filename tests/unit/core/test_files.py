@@ -11,14 +11,7 @@ import pytest
 from headtypes.analyses.distances.features import read_features
 from headtypes.analyses.types.clustering import import_partition
 from headtypes.core.errors import InputError
-from headtypes.core.files import (
-    atomic_write,
-    canonical_json,
-    leftovers,
-    read_json,
-    read_json_lines,
-    write_json_lines,
-)
+from headtypes.core.files import atomic_write, canonical_json, leftovers, read_json, read_json_lines, write_json_lines
 from headtypes.core.table_files import read_as_text, table_reader
 from headtypes.data.fetching import fetch_task
 from headtypes.planning.checks import types_in
@@ -72,6 +65,9 @@ def test_a_byte_order_mark_and_blank_lines_are_no_data(tmp_path):
     assert read_json_lines(tmp_path / "x.jsonl") == [{"a": 1}, {"a": 2}]
 
 
+READ = (read_json, read_json_lines)
+
+
 @pytest.mark.parametrize(
     ("read", "content", "said"),
     [
@@ -79,6 +75,8 @@ def test_a_byte_order_mark_and_blank_lines_are_no_data(tmp_path):
         (read_json, b'{"a": "\xff"}', "x.json, line 1 is not UTF-8 text; save"),
         (read_json_lines, b'{"a": 1}\n{"a":\n', "x.json, line 2 is not valid JSON"),
         (read_json_lines, b'{"a": 1}\n{"a": "\xff"}\n', "x.json, line 2 is not UTF-8 text"),
+        *((read, gzip.compress(b'{"data": []}' * 9), "x.json is packed, or no text; unpack it") for read in READ),
+        *((read, "a cat".encode("utf-16"), "x.json, line 1 is not UTF-8 text; save") for read in READ),
     ],
 )
 def test_broken_json_is_named_with_its_line(tmp_path, read, content, said):
@@ -94,26 +92,15 @@ def test_broken_json_is_named_with_its_line(tmp_path, read, content, said):
         ('{"a": %s}' % ("9" * 10_000), "a number of too many digits"),
     ],
 )
-@pytest.mark.parametrize("read", [read_json, read_json_lines])
+@pytest.mark.parametrize("read", READ)
 def test_json_that_no_file_can_hold_is_named(tmp_path, json, why, read):
     (tmp_path / "x.jsonl").write_text(json)
     line = ", line 1" if read is read_json_lines else ""
     assert refusal(read, tmp_path / "x.jsonl") == f"{tmp_path / 'x.jsonl'}{line} holds {why}; correct it."
 
 
-def test_a_packed_file_is_no_text_in_another_encoding(tmp_path):
-    packed, utf16 = tmp_path / "x.json.gz", tmp_path / "x.txt"
-    packed.write_bytes(gzip.compress(b'{"data": []}' * 9))
-    utf16.write_text("a cat", encoding="utf-16")
-    for read in (read_json, read_json_lines):
-        assert "x.json.gz is packed, or no text; unpack it" in refusal(read, packed)
-        assert "x.txt, line 1 is not UTF-8 text; save" in refusal(read, utf16)
-
-
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EAGAIN, errno.ENOLCK, errno.ESTALE, errno.EMFILE, 524])
 def test_a_file_that_the_system_does_not_read_is_not_called_damaged(tmp_path, monkeypatch, number):
-    """In HDF5, as h5py raises it where a file system has no locks, and CSV."""
-
     def refuse(*_, **__):
         raise OSError(number, f"unable to lock file, errno = {number}, error message = '{os.strerror(number)}'")
 
@@ -136,7 +123,6 @@ def pairs(file: str):
     return fetch_task("t", "sentence_pair", {"file": file}, {"first": "first", "second": "second"})
 
 
-# By name: what the file holds, and what reads it.
 READERS = {
     "heads.csv": (
         "layer,head,type, type\n0,0,a,b\n",

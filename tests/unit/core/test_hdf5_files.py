@@ -84,10 +84,11 @@ def test_a_file_of_something_else_is_refused_by_name(tmp_path):
                 read(tmp_path / f"{name}.h5", Planted)
 
 
-def test_what_h5py_cannot_read_is_damaged_and_a_mistake_of_its_reader_is_not_the_files(tmp_path):
+def test_what_h5py_cannot_read_is_damaged_and_neither_a_mistake_of_its_reader_nor_full_memory_is_the_files(tmp_path):
     """A `TypeError` of h5py, and an array that is not there; a `TypeError` of the reader stays one."""
     write_arrays(tmp_path / "planted.h5", PLANTED, {})
     with h5py.File(tmp_path / "planted.h5", "a") as file:
+        file.create_dataset("large", (10**14,), float, chunks=(10,))
         h5py.h5d.create(file.id, b"times", h5py.h5t.UNIX_D32LE, h5py.h5s.create_simple((3,)))
     for name in ("times", "width"):
         with (
@@ -97,11 +98,5 @@ def test_what_h5py_cannot_read_is_damaged_and_a_mistake_of_its_reader_is_not_the
             file[name][:]
     with pytest.raises(TypeError), opened_arrays(tmp_path / "planted.h5", Planted) as file:
         len(file["share"]) + "1"
-
-
-def test_a_file_for_which_memory_runs_out_is_not_called_damaged(tmp_path):
-    write_arrays(tmp_path / "planted.h5", PLANTED, {})
-    with h5py.File(tmp_path / "planted.h5", "a") as file:
-        file.create_dataset("large", (10**14,), float, chunks=(10,))
     with pytest.raises(MemoryError), opened_arrays(tmp_path / "planted.h5", Planted) as file:
         file["large"][:]

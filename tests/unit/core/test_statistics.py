@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from headtypes.core.statistics import (
-    Evidence,
-    Measured,
-    Together,
-    added,
-    holm,
-    mean_intervals,
-)
+from headtypes.core.statistics import Evidence, Measured, Together, added, holm, mean_intervals
 
 PERCENT = (0.0, 100.0)
 
@@ -32,7 +25,6 @@ def test_an_interval_reaches_further_on_the_side_to_which_units_are_skewed(skew)
     evidence = Evidence(own)
     low, high = evidence.ends(0.05)
     assert (high - evidence.value > evidence.value - low) == (skew > 0)
-    # The p-value is 5 % where the interval ends.
     for end in (low, high):
         assert 2 * min(evidence.tails(end)) == pytest.approx(0.05)
 
@@ -96,7 +88,6 @@ def test_means_that_are_added_up_share_the_error():
 
 
 def test_means_over_different_items_of_the_same_units_are_added_unit_by_unit():
-    """A mean over few words of a sentence less that over all others; sentences differ in what both have in common."""
     rng = np.random.default_rng(5)
     sizes = rng.integers(2, 30, (2, 200))
     common, own = rng.normal(0, 1, 200), rng.normal(0, 0.1, (2, 200))
@@ -153,9 +144,6 @@ def test_p_values_of_a_rank_are_below_5_percent_exactly_where_its_interval_exclu
         found = [Evidence(column) for column in (rng.normal(0, 1, 6) + rng.normal(0, 4, (60, 6))).T]
         measured = Measured.by(*found, over="", rank=rank)
         assert (measured.p_value(0) < 0.05) == (not measured.low <= 0 <= measured.high)
-
-
-# Corrections for many tests
 
 
 def closed_testing(p: list[float]) -> list[float]:

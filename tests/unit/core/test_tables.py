@@ -83,8 +83,6 @@ def test_a_probability_has_three_decimals_unless_they_are_zeros():
 
 
 class _Cells(HTMLParser):
-    """The texts of all cells, and the names of all tags."""
-
     def __init__(self, page: str):
         super().__init__()
         self.cells, self.tags = [], []

@@ -61,7 +61,6 @@ def test_features_in_padded_batches_equal_the_definition_on_single_samples(name)
 
 @cache
 def exact(name):
-    """A model in float64, which no test changes."""
     return in_float64(tiny_family(name)[0])
 
 
@@ -294,7 +293,6 @@ def test_a_config_json_that_asks_for_other_outputs_or_padding_changes_nothing(va
 
 
 def table_of(heading: str) -> dict[str, list[str]]:
-    """The rows of a table of the docs: the types in the first column, each with the other cells."""
     text = DOCS.read_text(encoding="utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
     return {name: row[1:] for row in rows[2:] for name in re.findall("`([^`]+)`", row[0])}

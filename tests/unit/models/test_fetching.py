@@ -1,8 +1,4 @@
-"""Models: found, checked and recorded once; whatever is wrong with the files is reported in one sentence.
-
-What Transformers opens of a model and its tokenizer is what was hashed, or is refused, whatever lies beside it; the
-list for readers is in docs/lookup/reliability.md.
-"""
+"""Models: found, checked and recorded once; whatever is wrong with the files is reported in one sentence."""
 
 import json
 import os
@@ -37,7 +33,6 @@ MODEL, TOKENIZER = tiny_bert(layers=2, heads=2)
 
 @pytest.fixture
 def folder(tmp_path):
-    """A good model."""
     return saved(MODEL, TOKENIZER, tmp_path / "model")
 
 
@@ -57,7 +52,6 @@ def change_config(folder, **values):
 
 
 def split_weights(folder):
-    """Put the weights into two files with an index."""
     weights = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
     parts = {f"model-{number + 1}-of-2.safetensors": sorted(weights)[number::2] for number in range(2)}
@@ -89,7 +83,6 @@ def test_how_attention_or_experts_are_computed_is_not_for_a_models_files_to_say(
 @pytest.mark.parametrize("load", [partial(load_model, precision="float32"), load_tokenizer])
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
 def test_a_file_that_changed_after_it_was_found_is_not_loaded(folder, load, name):
-    """Though its size and its time are what they were."""
     record, file = fetch(folder), folder / name
     load(record)
     times, content = (file.stat().st_atime_ns, file.stat().st_mtime_ns), bytearray(file.read_bytes())
@@ -126,6 +119,9 @@ def test_a_local_model_is_recorded_with_its_shape_and_hashes(folder):
         max_length=64,
     )
     assert fetch(folder, sha256=weights["model.safetensors"]).weights == weights
+    message = refused(fetch, folder, sha256="0" * 64)
+    assert "models.bert.source.sha256" in message
+    assert weights["model.safetensors"] in message
 
 
 @pytest.mark.parametrize(
@@ -140,7 +136,6 @@ def test_a_local_model_is_recorded_with_its_shape_and_hashes(folder):
 def test_a_model_is_computed_in_the_precision_asked_for_where_it_is_fast(
     folder, precision, has, dtype, monkeypatch, capsys
 ):
-    """Whatever its file holds."""
     monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
     monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: has)
     assert load_model(fetch(folder), precision).dtype == dtype
@@ -188,6 +183,10 @@ def without_character_offsets(folder):
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "CanineTokenizer"}')
 
 
+def with_a_larger_tokenizer(folder):
+    bert_tokenizer([f"word{number}" for number in range(200)]).save_pretrained(folder)
+
+
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
@@ -195,17 +194,12 @@ def without_character_offsets(folder):
         (adapter_alone, "holds an adapter for someone/else (adapter_config.json) and no model"),
         (of_several_parts, "is a gemma3 model, of which the part that reads text is one of several"),
         (without_character_offsets, "has no fast tokenizer"),
+        (with_a_larger_tokenizer, "does not fit the model: its largest token id is"),
     ],
 )
 def test_files_that_are_not_a_model_are_refused(folder, change, fault):
     change(folder)
     assert fault in refused(fetch, folder)
-
-
-def test_weights_of_another_hash_are_refused(folder):
-    message = refused(fetch, folder, sha256="0" * 64)
-    assert "models.bert.source.sha256" in message
-    assert sha256_file(folder / "model.safetensors") in message
 
 
 @pytest.mark.parametrize(
@@ -227,7 +221,6 @@ QUERY = "bert.encoder.layer.1.attention.self.query"
 
 
 def put(folder, **tensors):
-    """Put further tensors into a model's file, or others in place of its own."""
     weights = {**load_file(folder / "model.safetensors"), **tensors}
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
@@ -273,11 +266,6 @@ def test_heads_on_top_and_buffers_that_were_once_saved_may_be_left_over(folder):
     put(folder, **{name: torch.ones(3) for name in (*names, *(f"bert.{name}" for name in buffers))})
     for head in (None, "question_answering"):
         load_model(fetch(folder), "float32", head=head)
-
-
-def test_a_tokenizer_of_another_model_is_refused(tmp_path):
-    saved(MODEL, bert_tokenizer([f"word{number}" for number in range(200)]), tmp_path)
-    assert "does not fit the model: its largest token id is" in refused(fetch, tmp_path)
 
 
 @pytest.mark.parametrize("extra", [[], ["[CLS]", "[SEP]"]])

@@ -42,17 +42,14 @@ def write_tiny_llama(file: Path):
     writer.add_token_list(tokens)
     writer.add_token_types([3 if token in special else 1 for token in tokens])
     writer.add_token_merges([merge if isinstance(merge, str) else " ".join(merge) for merge in made["merges"]])
-    writer.add_bos_token_id(0)
-    writer.add_eos_token_id(0)
-    writer.add_unk_token_id(0)
-    writer.add_pad_token_id(0)
+    for name in ("bos", "eos", "unk", "pad"):
+        getattr(writer, f"add_{name}_token_id")(0)
     names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config.num_hidden_layers)
     for name, weights in model.state_dict().items():
         if name != "lm_head.weight":
             writer.add_tensor(names.get_name(name, [".weight"]), in_order(name, weights.numpy(), config))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
+    for part in ("header", "kv_data", "tensors"):
+        getattr(writer, f"write_{part}_to_file")()
     writer.close()
     return model, tokenizer
 

@@ -16,7 +16,6 @@ WITH_ANSWERS = ("bert", "roberta", "modernbert", "distilbert", "gpt2", "opt", "l
 
 
 def like(auto, name):
-    """A random model of a family with another head than that of a language model, and its tokenizer."""
     model, tokenizer = tiny_language_model(name)
     return auto.from_config(model.config).eval(), tokenizer
 

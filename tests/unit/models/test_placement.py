@@ -18,7 +18,7 @@ from headtypes.attention.one_pass import ModelOnTask
 from headtypes.data.kinds.question_answering import build_windows
 from headtypes.models import placement
 from headtypes.models.loading import load_model
-from headtypes.models.placement import MEMORY, VISIBLE, device_of, gpus_for, keep_to_gpus, take_gpu, visible_gpus
+from headtypes.models.placement import MEMORY, VISIBLE, _take_gpu, _visible_gpus, device_of, gpus_for, keep_to_gpus
 from tests.support.models import tiny_bert, tiny_family
 from tests.support.reading import measured
 from tests.support.records import SAMPLES, questions, recorded
@@ -39,15 +39,15 @@ from tests.support.records import SAMPLES, questions, recorded
     ],
 )
 def test_the_gpus_that_cuda_would_show(named, nodes, expected):
-    assert visible_gpus(named, nodes) == expected
+    assert _visible_gpus(named, nodes) == expected
 
 
 def test_no_two_hold_a_gpu_and_the_next_gets_that_of_one_that_has_ended(tmp_path, capsys):
     """Locks are of open files, so that one process tells as much as several."""
-    (one, _), (other, lock) = (take_gpu(["0", "1"], tmp_path) for _ in range(2))
+    (one, _), (other, lock) = (_take_gpu(["0", "1"], tmp_path) for _ in range(2))
     assert {one, other} == {"0", "1"}
     with ThreadPoolExecutor(1) as waiting:
-        third = waiting.submit(take_gpu, ["0", "1"], tmp_path)
+        third = waiting.submit(_take_gpu, ["0", "1"], tmp_path)
         time.sleep(1.2)
         assert not third.done()
         assert capsys.readouterr().err == "All GPUs (0, 1) are taken by other jobs; waiting for one.\n"
@@ -57,8 +57,6 @@ def test_no_two_hold_a_gpu_and_the_next_gets_that_of_one_that_has_ended(tmp_path
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
-    """A machine with some GPUs, of which a scheduler may have chosen some."""
-
     def made(nodes: int, named: str | None = None):
         paths = [tmp_path / f"nvidia{number}" for number in range(nodes)]
         for path in paths:
@@ -83,7 +81,7 @@ def test_a_process_sees_the_gpus_that_it_has_taken_and_another_takes_the_next(ma
         keep_to_gpus(number)
         assert os.environ[VISIBLE] == taken
     (folder,) = tmp_path.glob("headtypes-gpus-*")
-    assert take_gpu(["0", "1", "2"], folder)[0] == str(number)
+    assert _take_gpu(["0", "1", "2"], folder)[0] == str(number)
 
 
 @pytest.mark.parametrize(("nodes", "named"), [(2, "0"), (2, "GPU-8f2c"), (2, ""), (0, None)])
@@ -99,7 +97,7 @@ def test_a_process_takes_its_gpu_before_it_looks_for_one(machine, tmp_path, monk
     """PyTorch keeps to the GPUs that it sees at the first look."""
     record = recorded(*tiny_bert(layers=1), tmp_path / "model")
     machine(2)
-    of_another = take_gpu(["0", "1"], tmp_path / f"headtypes-gpus-{os.getuid()}")
+    of_another = _take_gpu(["0", "1"], tmp_path / f"headtypes-gpus-{os.getuid()}")
     seen = []
     for module in (torch.accelerator, torch.cuda):
         monkeypatch.setattr(module, "is_available", lambda: seen.append(os.environ.get(VISIBLE)))
@@ -114,7 +112,6 @@ SETTINGS = {"precision": "float32", "batch_tokens": 512}
 
 @pytest.fixture(scope="module", params=["llama", "gptj", "bert"])
 def both(request, tmp_path_factory):
-    """The record of a model in one place, and of the same model of which some weights lie on disk, by another name."""
     model, tokenizer = tiny_family(request.param)
     folder = tmp_path_factory.mktemp("models")
     most = sum(each.numel() for each in model.parameters()) * 4 * 0.8 / 1e9

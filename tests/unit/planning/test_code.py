@@ -74,7 +74,6 @@ DOES_NOT_COUNT = {
 
 
 def hash_in(folder: Path, file: str = "headtypes/measure.py", old: str = "", new: str = "") -> str:
-    """The hash of the module, where a file has been edited."""
     for name, text in FILES.items():
         text = dedent(text)
         assert name != file or old in text

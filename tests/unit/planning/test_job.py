@@ -19,8 +19,6 @@ from headtypes.planning.provenance import recorded
 
 
 class Named(list):
-    """Snakemake's list of files or wildcards, which have names too."""
-
     def __init__(self, **named):
         super().__init__(named.values())
         self._named = named
@@ -54,8 +52,7 @@ def run(snakemake, action):
 
 
 def log_of(snakemake) -> str:
-    with open(snakemake.log[0], encoding="utf-8") as log:
-        return log.read()
+    return Path(snakemake.log[0]).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("asked", ['"precision":"bfloat16"', '"bf16":true'])
@@ -107,7 +104,6 @@ ENDS = {
         1,
         f"results/elsewhere cannot be read or written: {READ_ONLY}; fix this and run again.",
     ),
-    # And not with the exit status of a job that failed.
     "a stop": (KeyboardInterrupt(), 130, "stopped; run again."),
 }
 

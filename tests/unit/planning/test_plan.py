@@ -25,7 +25,6 @@ def small(tmp_path):
 
 @pytest.fixture
 def imported(small, tmp_path):
-    """`small` with a partition of the user's."""
     return edited(small, "partitions", {"mine": {"file": str(tmp_path / "mine.csv"), "model": "bert", "task": "squad"}})
 
 
@@ -52,7 +51,6 @@ def test_only_selected_models_are_tested_by_detectors(tmp_path):
 
 
 K4, K5 = "squad-kmeans-k4", "squad-kmeans-k5"
-# What is edited of `imported`, and what is evaluated under each partition.
 EVALUATED = {
     "the partition with all types of a condition": ({}, {K4: ["baseline", "zero-dense"]}),
     "no condition names the types of k = 5": (
@@ -100,7 +98,6 @@ def test_a_condition_goes_to_the_partitions_with_all_its_types_and_the_baseline_
 
 @pytest.fixture
 def read(small):
-    """`small` under two further readings, with a condition of each kind."""
     more = {"drop": {"dense": "drop_intra"}, "even": {"dense": "uniform", "1-2": "mean"}, "same": {"dense": "keep"}}
     raw = edited(small, "conditions", {**small["conditions"], **more})
     readings = {
@@ -227,7 +224,6 @@ def test_another_k_alone_leaves_out_the_conditions_of_four_types(small):
     plan = Plan(read_config(edited(raw, "clustering", {"k": [5]})))
     assert (plan.left_out_conditions, plan.ablations) == (["zero-dense", "both"], [])
     assert Plan(read_config(edited(raw, "clustering", {"k": [4, 5]}))).left_out_conditions == []
-    # One of the user's own is evaluated beside them.
     own = edited(edited(raw, "clustering", {"k": [5]}), "conditions/zero-most", {"type-5": "zero"})
     assert [ablation.name for ablation in Plan(read_config(own)).ablations] == ["baseline", "zero-most"]
 
@@ -239,7 +235,7 @@ def test_a_treebank_has_its_own_jobs_and_no_types(small, tmp_path):
     plan = Plan(read_config(with_bank))
     assert plan.tasks_of("treebank") == ["bank"]
     assert plan.inputs_of("treebank") == [("bert", "bank")]
-    assert plan.files.of_task("bank", "test_file") == [str(tmp_path / "test.conllu")]
+    assert plan.task_files("bank", "test_file") == [str(tmp_path / "test.conllu")]
     # A model that reads nothing else has no types, and a task that no model reads has no jobs.
     alone = edited(
         edited(edited(with_bank, "models/bert/tasks", ["bank"]), "models/bert/evaluate", None), "conditions", {}

@@ -40,7 +40,6 @@ def folder(tmp_path, monkeypatch):
 
 
 def job(rule, inputs, outputs, **values):
-    """A job that writes its rule into its outputs, and what stands beside them."""
     made = provenance_of(rule, {"model": "bert"}, {"seed": 3, **values}, "abc", inputs)
     for path in outputs:
         write_text(path, path)
@@ -135,7 +134,6 @@ def test_a_folder_is_recorded_by_what_is_in_it(folder):
 
 
 def written(kind, made) -> str:
-    """What a result of each kind, written by the function that the workflow uses, holds of what made it."""
     path, figure = f"results/a.{kind}", Figure()
     if kind == "h5":
         features = Features(np.zeros((1, 1, 1, 69), np.float32), np.ones(1, np.int32), np.zeros(1, bool), ["s"])

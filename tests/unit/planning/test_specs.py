@@ -1,7 +1,4 @@
-"""What each rule depends on: a change of any value in the configuration changes the specs of the right rules only.
-
-This is the unit form of the promise that an edit of config.yaml runs again what depends on it and nothing else.
-"""
+"""What each rule depends on: a change of any value in the configuration changes the specs of the right rules only."""
 
 import json
 import subprocess

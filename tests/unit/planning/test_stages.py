@@ -7,14 +7,11 @@ from headtypes.planning.code import covered_files, loaded_modules
 from headtypes.planning.plan import RESULTS, STAGES
 from tests.support.places import SCRIPTS
 
-# Inputs that hold texts.
 TEXTS = {"samples", "questions", "rows", "texts"}
-# What loads a model's weights.
 LOADERS = {SCRIPTS / f"headtypes/{name}.py" for name in ("models/loading", "training/finetuning")}
 
 
 def inputs_of(stage: Stage) -> set[str]:
-    """The inputs that the function names, or a function of its module to which it hands them."""
     module, _, function = stage.calls.partition(":")
     tree = ast.parse((SCRIPTS / f"headtypes/{module.replace('.', '/')}.py").read_text(encoding="utf-8"))
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -46,7 +43,6 @@ def test_a_stage_that_names_its_inputs_names_what_its_function_reads():
 
 
 def test_a_stage_has_results_and_reads_its_texts_by_an_input():
-    """Their names are texts, which a slip of a letter makes others."""
     assert STAGES.keys() == {result.rule for result in RESULTS}
     assert [
         stage.name for stage in STAGES.values() if stage.inputs and stage.reads not in (None, *stage.named_inputs)

@@ -19,7 +19,7 @@ from headtypes.data.kinds.sentence_pair import Pair
 from headtypes.data.tasks import KINDS
 from headtypes.models.fetching import fetch_model
 from headtypes.training import finetuning
-from headtypes.training.finetuning import batch_of, finetune_model, plan_order
+from headtypes.training.finetuning import _batch_of, _plan_order, finetune_model
 from tests.support.demo import demo_rows
 from tests.support.records import PAIRS, pair_windows
 from tests.support.tiny import gpt2_tokenizer, truncating_tokenizer
@@ -40,7 +40,6 @@ def _one_thread():
 
 
 def changed(encoder, **config):
-    """The record of a model after some values of its config.json have changed."""
     file = Path(encoder.folder, "config.json")
     file.write_text(json.dumps({**json.loads(file.read_text()), **config}))
     return fetch_model(encoder.name, {"folder": encoder.folder})
@@ -60,7 +59,6 @@ def test_a_base_that_cannot_tell_padding_is_refused_for_pairs(encoder, tmp_path)
 def test_a_base_whose_weights_are_not_those_of_its_config_is_refused(
     encoder, questions, further, layers, told, tmp_path
 ):
-    """Its other layers would be random, or left out."""
     weights = Path(encoder.folder, "model.safetensors")
     save_file({**load_file(weights), **further}, weights, metadata={"format": "pt"})
     encoder = changed(encoder, num_hidden_layers=layers)
@@ -70,8 +68,6 @@ def test_a_base_whose_weights_are_not_those_of_its_config_is_refused(
 
 @pytest.mark.same_bits
 def test_no_unit_is_dropped_where_none_is_to_be(encoder, questions, tmp_path):
-    """The result is that of a base whose rates are zero; with dropout it is another."""
-
     def train(name, **settings):
         finetune_model(encoder, questions[:8], tmp_path / name, **{**ASKED, "epochs": 1.0}, **settings)
 
@@ -113,7 +109,6 @@ def same(first, second):
 
 
 def killed_at(monkeypatch, step, call):
-    """Run the call and break it off after some step, as a kill would."""
     go_on = finetuning._Progress.on_step_end
 
     def broken(self, args, state, control, **kwargs):
@@ -129,7 +124,7 @@ def killed_at(monkeypatch, step, call):
 
 def test_order_uses_every_sample_once_a_pass_and_pads_little():
     lengths = np.random.default_rng(0).integers(20, 120, size=800)
-    order = plan_order(lengths, 8, 250, np.random.default_rng(1))
+    order = _plan_order(lengths, 8, 250, np.random.default_rng(1))
     assert len(order) == 2000
     counts = np.bincount(order, minlength=800)
     assert set(counts[:800]) == {2, 3}
@@ -138,7 +133,7 @@ def test_order_uses_every_sample_once_a_pass_and_pads_little():
     assert padded < 1.05 * lengths[order].sum()
     means = [lengths[order[i : i + 8]].mean() for i in range(0, 400, 8)]
     assert abs(np.corrcoef(means, range(50))[0, 1]) < 0.4
-    assert order == plan_order(lengths, 8, 250, np.random.default_rng(1))
+    assert order == _plan_order(lengths, 8, 250, np.random.default_rng(1))
 
 
 def test_padding_follows_the_text_whatever_the_tokenizer_would_do():
@@ -148,7 +143,7 @@ def test_padding_follows_the_text_whatever_the_tokenizer_would_do():
     tokenizer.model_input_names = ["input_ids"]
     windows = pair_windows(PAIRS, tokenizer, max_length=64)
     targets, _ = KINDS["sentence_pair"].training_targets(PAIRS, windows)
-    batch = batch_of(windows, targets, 7, [3, 1, 0])
+    batch = _batch_of(windows, targets, 7, [3, 1, 0])
     assert batch["labels"].tolist() == [0, 0, 1]
     for window, ids, mask in zip([3, 1, 0], batch["input_ids"].tolist(), batch["attention_mask"].tolist(), strict=True):
         text = windows.input_ids[windows.tokens(window)].tolist()

@@ -5,14 +5,13 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-# Characters of a message.
-_LONGEST = 2000
+_LONGEST = 2000  # characters of a message
 
 
 class InputError(Exception):
     """An error that the user can fix; its message names the file or key, the mistake, and what to do.
 
-    The user sees one line without a traceback. Unprintable characters are escaped, and very long messages cut.
+    The message is one line: unprintable characters are escaped, and more than 2,000 characters cut.
     """
 
     def __init__(self, message: str):
@@ -23,10 +22,7 @@ class InputError(Exception):
 
 @contextmanager
 def told(beginning: str) -> Iterator[None]:
-    """Turn any error inside the `with` block into an `InputError` with the message "{beginning}: {error}.".
-
-    An `InputError` stays as it is.
-    """
+    """Turn any error of the `with` block but an `InputError` into the `InputError` "{beginning}: {error}."."""
     try:
         yield
     except InputError:

@@ -16,7 +16,6 @@ import yaml
 
 from headtypes.core.errors import InputError, one_line
 
-# What a function takes for a file or folder.
 StrPath = str | Path
 
 # Errors that the user can fix: no space, no permission, a broken disk, a file system without locks or out of reach.
@@ -32,8 +31,7 @@ _REFUSALS = (
 def atomic_write(path: StrPath) -> Iterator[Path]:
     """Yield the path of a temporary file, which becomes `path` if the `with` block ends without an error.
 
-    All data are flushed to disk before the file is renamed: after a crash, `path` is absent, old or whole. Raises
-    `InputError` if the disk is full or the folder cannot be written.
+    After a crash, `path` is absent, old or whole. Raises `InputError` if the system refuses to write.
     """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -68,10 +66,7 @@ def leftovers(path: StrPath) -> list[Path]:
 
 
 def refusal(error: BaseException | None) -> str | None:
-    """Return why the operating system refused to read or write, such as "No space left on device".
-
-    Returns None if neither the error nor one of its causes is a refusal that the user can fix.
-    """
+    """Return why the system refused, as "No space left on device", if `error` or its cause is a refusal; else None."""
     while error is not None:
         for number in _REFUSALS:
             if getattr(error, "errno", None) == number or os.strerror(number) in str(error):
@@ -82,15 +77,13 @@ def refusal(error: BaseException | None) -> str | None:
 
 @contextmanager
 def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
-    """Turn any error inside the `with` block, which reads a result from `path`, into an `InputError` that names `path`.
-
-    Only memory that runs out stays a `MemoryError`, since the file may be right.
+    """Turn any error but a `MemoryError` in the `with` block, which reads a result from `path`, into an `InputError`.
 
     otherwise: second explanation in the message `PATH is damaged or OTHERWISE`, such as `is not a feature file`.
     """
     try:
         yield
-    except (InputError, MemoryError):
+    except (InputError, MemoryError):  # Where memory runs out, the file may be right.
         raise
     except FileNotFoundError as error:
         raise InputError(f"{path} is not there; let the workflow make it.") from error
@@ -106,14 +99,10 @@ def text_of(path: StrPath) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise not_utf8(content, path, content.count(b"\n", 0, error.start) + 1) from error
+        raise _not_utf8(content, path, content.count(b"\n", 0, error.start) + 1) from error
 
 
-def not_utf8(content: bytes, path: StrPath, line: int) -> InputError:
-    """Return the error that tells the user to save a file as UTF-8, or to unpack a file that contains NUL bytes.
-
-    content: bytes of the file, or of one line; line: number of the line that is not UTF-8, from 1.
-    """
+def _not_utf8(content: bytes, path: StrPath, line: int) -> InputError:
     # UTF-16, which has NULs too, begins with a mark.
     if b"\0" in content and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return InputError(f"{path} is packed, or no text; unpack it, or save it as text in UTF-8.")
@@ -125,10 +114,7 @@ def separator_of(header: str) -> str:
 
 
 def check_header(names: Iterable[str], where: Any) -> None:
-    """Raise `InputError` if two columns of a table have the same name, since libraries differ in which one they read.
-
-    names: column names; empty names are ignored. where: the file, for messages.
-    """
+    """Raise `InputError` if two columns of a table have one name, unless it is empty; where: the file, for messages."""
     twice = next((name for name, number in Counter(names).items() if name and number > 1), None)
     if twice is not None:
         raise InputError(f"{where} has more than one column {twice}; rename or remove all but one of them.")
@@ -141,8 +127,7 @@ def canonical_json(data: Any) -> str:
 def derive_seed(*parts: str | int) -> int:
     """Return a seed, 0 to 2**32 - 1, that depends on the parts alone and is the same on every machine.
 
-    parts: purpose of the seed, from the general to the particular: the config's seed, the rule, the model, the
-        repetition. A renamed rule is given by its original name. The number 1 and the text "1" give different seeds.
+    parts: purpose of the seed, such as the config's seed, the rule, the model and the repetition; 1 is not "1".
     """
     digest = hashlib.sha256(canonical_json(parts).encode()).digest()
     return int.from_bytes(digest[:4], "big")
@@ -171,7 +156,7 @@ def _parsed(text: str | bytes, path: StrPath, line: int | None = None) -> Any:
         at = f"line {error.lineno}, " if line is None else ""
         raise InputError(f"{where} is not valid JSON: {at}{error.msg}.") from error
     except UnicodeDecodeError as error:
-        raise not_utf8(error.object, path, line or 1) from error
+        raise _not_utf8(error.object, path, line or 1) from error
     except (ValueError, RecursionError) as error:
         why = "brackets within too many others" if isinstance(error, RecursionError) else "a number of too many digits"
         if isinstance(error, UnicodeEncodeError):
@@ -219,28 +204,25 @@ def sha256_file(path: StrPath) -> str:
 
 
 def sha256_path(path: StrPath) -> str:
-    """Return the SHA-256 of a file or folder, as hexadecimal digits.
-
-    A YAML file is hashed by its data, any other file by its bytes, a folder by the names and bytes of its files. Hidden
-    files in a folder do not count, since Snakemake puts one into every folder that a job makes.
-    """
+    """Return the SHA-256, in hexadecimal, of a file, or of the names and bytes of the files in a folder."""
     path = Path(path)
-    if path.suffix == ".yaml":
+    if path.suffix == ".yaml":  # Its data count alone.
         with open(path, "rb") as text, suppress(yaml.YAMLError):
             said = yaml.CSafeLoader(text).get_single_data()
             return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
     if not path.is_dir():
         return sha256_file(path)
+    # Snakemake puts a hidden file into every folder that a job makes.
     visible = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
     files = {file.relative_to(path).as_posix(): sha256_file(file) for file in visible}
     return hashlib.sha256(canonical_json(files).encode()).hexdigest()
 
 
 def files_in(folder: str, key: str) -> list[str]:
-    """Return the files in a folder and its subfolders, sorted by path, without hidden files.
+    """Return the sorted paths of the files in a folder and its subfolders, without hidden files.
 
-    key: the folder's key in the configuration, for messages.
-    Raises `InputError` for an empty folder, files with different suffixes, broken links, and paths with braces.
+    key: the folder's key in the configuration, for the `InputError` if the folder is empty, or has files of two
+        suffixes, a broken link, or a path with braces.
     """
     paths = [
         path

@@ -1,8 +1,4 @@
-"""Results in HDF5: whole files or none, even where the disk has no room for them.
-
-A dataclass declares a file: `jaxtyping` annotations name the type and the dimensions of its arrays, and
-`Annotated[..., Stored(...)]` what the file has otherwise.
-"""
+"""Results in HDF5: whole files or none, even where the disk has no room for them. A dataclass declares a file."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -20,8 +16,7 @@ from headtypes.core.errors import spelled_out
 from headtypes.core.files import StrPath, atomic_write, canonical_json, undamaged
 
 T = TypeVar("T")
-# Of a chunk, at most, unless a single row is larger.
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 20  # of a chunk, at most, unless a single row is larger
 
 
 class Stored(NamedTuple):
@@ -43,10 +38,8 @@ SampleIds = Annotated[list[str], Stored("sample_id", "sample")]
 def write_arrays(path: StrPath, result: Any, provenance: dict) -> None:
     """Write one or several dataclass instances to an HDF5 file, and their provenance as an attribute in JSON.
 
-    result: an instance, or a list or mapping of instances. Each instance in a list or mapping becomes a group, whose
-        name is its index or key.
-    Arrays, lists of texts and integers become data sets. Texts, truth values and mappings become attributes. None is
-    left out. Texts in lists become bytes of equal length, since HDF5 has no checksum for texts of different lengths.
+    result: an instance, or a list or mapping of instances, each of which becomes a group named by its index or key.
+    Arrays, lists of texts and integers become data sets; texts, truth values and mappings become attributes.
     """
     # In memory, since HDF5 tries again on a full disk, complains, and crashes when Python ends.
     content = BytesIO()
@@ -75,11 +68,9 @@ def read_groups(path: StrPath, kind: type[T]) -> dict[str, T]:
 
 @contextmanager
 def opened_arrays(path: StrPath, kind: type) -> Iterator[h5py.File]:
-    """Yield a file of `write_arrays`, open for reading a part of its arrays.
+    """Yield a file of `write_arrays` that holds a dataclass of class `kind`, open for reading a part of its arrays.
 
-    kind: class of the dataclass that the file holds, for messages.
-    Turns errors that h5py raises inside the `with` block into an `InputError`: the file is damaged, or holds another
-    class. Errors that other code in the block raises stay as they are.
+    Errors that h5py raises in the `with` block become an `InputError`; errors of other code stay as they are.
     """
     own = None
     with _undamaged(path, kind), h5py.File(path) as file:
@@ -113,6 +104,7 @@ def _fill(group: h5py.Group, result: Any) -> None:
             group.attrs[stored.name] = canonical_json(dict(value))
         elif value is not None:
             if stored.dimension:
+                # Of equal length, since HDF5 has no checksum for texts of different lengths.
                 encoded = np.array([text.encode() for text in value], dtype=bytes)
                 values = encoded.astype(h5py.string_dtype(length=max(encoded.itemsize, 1)))
             else:

@@ -19,8 +19,7 @@ class _Lines(tqdm):
 def progress(total: int, what: str, unit: str) -> tqdm:
     """Return a progress bar that prints a line on standard error every ten seconds and at the end.
 
-    total: number of units of work; unit: name of a unit, such as samples; what: beginning of the line.
-    Call the bar's `update(n)` after every `n` units.
+    total: number of units of work; unit: plural name of the units, such as samples; what: beginning of the line.
     """
     form = "{desc}: {n_fmt}/{total_fmt} {unit}, {elapsed} elapsed, {remaining} left"
     # `display` prints the lines; all that tqdm would write itself is an empty line at the end, which is discarded.

@@ -1,8 +1,4 @@
-"""Who decides: the mean of one number of each unit, with its interval and p-values; corrections for many of these.
-
-A unit is a question, an article, a segment or a sentence, of which another sample would have had others. Tables,
-figures, pages and claims take interval and p-values from `Measured`.
-"""
+"""The mean of one number of each unit, with its interval and p-values; corrections for many p-values."""
 
 import math
 from bisect import bisect_left
@@ -108,8 +104,8 @@ class Evidence:
 class Together:
     """A sum of several means, at least one of which `is_exact` (`Evidence`), with its interval and p-values.
 
-    parts: the means. Their intervals share the probability of error equally, and the ends of the intervals are added.
-    P-values are multiples of 0.0001.
+    The intervals of the means share the probability of error equally, and the ends of the intervals are added. P-values
+    are multiples of 0.0001.
     """
 
     def __init__(self, parts: Sequence[Evidence]) -> None:
@@ -129,10 +125,10 @@ class Together:
 
 
 def added(parts: Sequence[Evidence]) -> Evidence | Together:
-    """Return the sum of several means over the same units, with its interval; a single mean as it is.
+    """Return the sum of several means over the same units, but perhaps over different items, with its interval.
 
     The sum is a `Together` if any mean `is_exact`. Otherwise its interval is that of one number for each of n units:
-    the sum of the means, plus n times the sum of the unit's `pulls`. The means may be over different items.
+    the sum of the means, plus n times the sum of the unit's `pulls`. A single mean is returned as it is.
     """
     if len(parts) == 1:
         return parts[0]
@@ -188,9 +184,8 @@ class Measured:
     def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":
         """Return a value less the mean of `chance`, the values on permuted data, [permutation].
 
-        The interval runs from `value` less the 97.5 % quantile of `chance` to `value` less the 2.5 % quantile.
-        `p_value` returns the two-sided p-value of the hypothesis that the difference is 0, whatever the limit. The
-        interval holds 0 if the p-value is 0.05 or more.
+        The interval runs from `value` less the 97.5 % quantile of `chance` to `value` less the 2.5 % quantile, and
+        holds 0 if the p-value is 0.05 or more. `p_value` is two-sided, of a difference of 0, whatever the limit.
         """
         low, high = value - np.quantile(chance, [1 - ALPHA / 2, ALPHA / 2])
         tails = ((1 + (sign * chance >= sign * value - EQUAL).sum()) / (1 + len(chance)) for sign in (1, -1))
@@ -219,10 +214,7 @@ class Measured:
 
 
 def two_decimals(value: float) -> str:
-    """Return a number as text with two decimals, the same on every machine.
-
-    The number is first rounded to nine significant digits, as it is in the workflow's CSV files.
-    """
+    """Return a number as text with two decimals, after rounding it to nine significant digits, as CSV files have it."""
     return f"{float(f'{value:.9g}'):z.2f}"
 
 
@@ -253,10 +245,7 @@ def mean_of_known(values: np.ndarray) -> np.ndarray:
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """Return p-values corrected for the number of tests, [test] (Holm 1979); NaN does not count as a test.
-
-    With probability 0.95, no true hypothesis has a corrected p-value below 0.05, however tests depend on each other.
-    """
+    """Return p-values corrected for the number of tests, [test] (Holm 1979); NaN does not count as a test."""
     p = np.asarray(p, dtype=float)
     tested = np.flatnonzero(~np.isnan(p))
     order = tested[np.argsort(p[tested], kind="stable")]
@@ -265,13 +254,9 @@ def holm(p: np.ndarray) -> np.ndarray:
     return corrected
 
 
+# Randomly weighted means of the units and one more at either end of `reach`, [draw]; weights are exponential, times the
+# unit's size, which for the added unit is the mean size.
 def _with_one_more(own: np.ndarray, sizes: np.ndarray, is_common: np.ndarray, reach: tuple[float, float]) -> Ends:
-    """Return randomly weighted means over the units and one more unit, sorted, as two arrays [draw].
-
-    The added unit is at the low end of `reach` in the first array, at the high end in the second. Weights are
-    exponential, times the unit's size, which is the mean size for the added unit.
-    own, sizes: [unit] mean and number of each unit's items; is_common: [unit] whether `own` is its most frequent value.
-    """
     weights, same = _weights(), sizes[is_common]
     # Of many alike the weights add up to a gamma variable of as many.
     alike = np.random.default_rng(1).gamma(same.sum() ** 2 / (same**2).sum(), size=_DRAWS)

@@ -79,10 +79,7 @@ def attention_scale() -> PowerNorm:
 
 
 def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, float]) -> None:
-    """Draw the colour bar of attention into a figure.
-
-    image: Matplotlib's image of attention; box: left, bottom, width and height of the bar as shares of the figure.
-    """
+    """Draw the colour bar of an image of attention into a figure; box: its left, bottom, width and height, 0 to 1."""
     bar = figure.colorbar(image, cax=figure.add_axes(box), orientation="horizontal", ticks=[0, 0.05, 0.2, 0.5, 1])
     bar.ax.set_xticklabels(["0", ".05", ".2", ".5", "1"])
     bar.ax.tick_params(length=2, pad=1)
@@ -103,8 +100,7 @@ def clipped(text: str, letters: int) -> str:
 def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict) -> None:
     """Write a figure as PDF or SVG, by the ending of `vector`, and to `png` at 300 dots per inch.
 
-    provenance: stored as the description of both files.
-    Equal figures give equal bytes. Letters that no font of the machine has are named on standard error.
+    provenance: stored as the description of both files. Letters that no font has are named on standard error.
     """
     if isinstance(engine := figure.get_layout_engine(), ConstrainedLayoutEngine):
         figure.set_layout_engine(_RoundedLayout(**engine.get()))
@@ -127,7 +123,6 @@ def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict)
 
 
 def _ask_for_fonts(figure: Figure) -> str:
-    """Let a figure use more of the machine's fonts for letters that the project's lacks; return those that none has."""
     family = _SETTINGS["font.family"]
     texts = figure.findobj(Text)
     letters = {letter for text in texts for letter in text.get_text() if letter.isprintable()}

@@ -13,10 +13,10 @@ from headtypes.core.files import StrPath, atomic_write, check_header, separator_
 
 
 def read_csv(path: StrPath, otherwise: str, columns: Iterable[str], rows: int = 1, **options) -> pd.DataFrame:
-    """Return the table of a CSV file that the workflow wrote; raise `InputError` if the file is damaged.
+    """Return the table of a CSV file that the workflow wrote; options: those of `pandas.read_csv`.
 
-    otherwise: end of the error message `PATH is damaged or OTHERWISE`, such as `is not a partition`.
-    columns: columns that the file must have; rows: least number of rows; options: those of `pandas.read_csv`.
+    columns, rows: columns that the file must have, and its least number of rows. otherwise: end of the `InputError`
+        `PATH is damaged or OTHERWISE`, such as `is not a partition`.
     """
     with undamaged(path, otherwise):
         return _checked(pd.read_csv(path, **options), columns, rows)
@@ -27,7 +27,7 @@ def table_reader(
 ) -> Callable[[StrPath], pd.DataFrame]:
     """Return a function from the path of a CSV file that the workflow wrote to the file's table.
 
-    otherwise: end of the `InputError` `PATH is damaged or OTHERWISE`; rows: least number of rows in the file.
+    otherwise, rows: end of the `InputError` `PATH is damaged or OTHERWISE`, and least number of rows in the file.
     columns: {name: type} of the columns that the file must have; None lets pandas choose the type. Text columns are
         kept as written, even "1" and "NA"; an empty cell is "" in a text column, and missing in any other column.
     """
@@ -45,7 +45,7 @@ def read_as_text(path: StrPath, sep: str | None = None, **form) -> pd.DataFrame:
     """Return a user's table with every cell as text; form: options of `pandas.read_csv`.
 
     sep: the separator of columns; None for the most frequent of comma, semicolon and tab in the first line.
-    Raises `pandas.errors.ParserWarning` if a line has more fields than the first line, and other errors of pandas.
+    A line with more fields than the first line raises `pandas.errors.ParserWarning`.
     """
     text = text_of(path)
     header = text.partition("\n")[0]
@@ -65,10 +65,7 @@ def write_csv(path: StrPath, table: pd.DataFrame) -> None:
 
 
 def read_parquet(path: StrPath, otherwise: str, columns: Iterable[str]) -> pd.DataFrame:
-    """Return the table of a Parquet file that the workflow wrote, with all of `columns`, and perhaps without rows.
-
-    otherwise: end of the `InputError` `PATH is damaged or OTHERWISE`, such as `holds no scores`.
-    """
+    """Return the table of a Parquet file; raise `InputError`, with `otherwise`, if it is damaged or lacks columns."""
     with undamaged(path, otherwise):
         return _checked(pd.read_parquet(path, page_checksum_verification=True), columns, rows=0)
 

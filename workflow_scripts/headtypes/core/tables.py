@@ -129,10 +129,9 @@ class TextColumn(Column):
 
 @dataclass(frozen=True)
 class Shown:
-    """The short form of a table, as cells of a page.
+    """The short form of a table, as cells of a page, [row][column].
 
-    rows: [row][column] cells; about: sentences for the reader; file: path of the full table; model: the model whose
-        heads the table names, "" for none.
+    about: sentences for the reader; file: path of the full table; model: the model whose heads the table names, or "".
     """
 
     title: str
@@ -222,10 +221,7 @@ def markdown_table(table: pd.DataFrame) -> str:
 
 
 def markdown_rows(labels: Iterable[str], is_number: Iterable[bool], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table of texts, with markup in the texts escaped.
-
-    labels: headings; is_number: whether each column is right-aligned; rows: [row][column] texts.
-    """
+    """Return a Markdown table of texts, [row][column], without markup; is_number: whether columns are right-aligned."""
     aligned = ["---:" if right else "---" for right in is_number]
     return _line(map(plain, labels)) + _line(aligned) + "".join(_line(map(plain, row)) for row in rows)
 
@@ -246,10 +242,9 @@ def write_table(
     ending: str = "",
     printed: Iterable[Table] = (),
 ) -> None:
-    """Write a table as CSV, its page as Markdown and HTML, and tables for print as LaTeX.
+    """Write a table as CSV, its page, a Markdown text, as Markdown and HTML, and tables for print as LaTeX.
 
     outputs: {name: path}; the names are csv, markdown, html and, if `printed` is not empty, tex, each with `ending`.
-    page:    Markdown text of the page; provenance: record in the head of the HTML file.
     """
     write_csv(outputs[f"csv{ending}"], table)
     write_text(outputs[f"markdown{ending}"], page)

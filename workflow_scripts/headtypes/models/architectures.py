@@ -60,14 +60,7 @@ def _bloom(module: nn.Module, own: _Own, hidden_states, residual, alibi, attenti
 
 
 def _falcon(
-    module: nn.Module,
-    own: _Own,
-    hidden_states,
-    alibi,
-    attention_mask,
-    layer_past=None,
-    position_embeddings=None,
-    **kwargs,
+    module, own: _Own, hidden_states, alibi, attention_mask, layer_past=None, position_embeddings=None, **kwargs
 ):
     from transformers.models.falcon.modeling_falcon import apply_rotary_pos_emb
 
@@ -111,8 +104,8 @@ def computes_attention_itself(model: nn.Module) -> bool:
 def through_interface(model: PreTrainedModel, implementation: str) -> ExitStack:
     """Make a model compute attention by a registered function, until the returned stack is closed.
 
-    implementation: name under which the function is registered with Transformers' `AttentionInterface`. A
-        keyword argument `forward`, if the model is called with one, is passed on to this function.
+    implementation: name of the function in Transformers' `AttentionInterface`; a keyword argument `forward` of the
+        model's call is passed on to the function.
     """
     before, own = model.config._attn_implementation, _Own(implementation)
     with ExitStack() as restored:
@@ -146,8 +139,7 @@ _PROBE = "headtypes_probe"
 def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[str, Any]) -> None:
     """Raise `InputError` if a layer's attention has a part that our own computation of attention (`hook.Layer`) lacks.
 
-    mask, arguments: mask and keyword arguments that the module passes to its attention function. An argument that is
-        not known to be harmless is an error, because without it other attention than the model's would be computed.
+    mask, arguments: mask and keyword arguments that the module passes to its attention function.
     """
     for name, value in arguments.items():
         if value is not None and not isinstance(value, bool) and name not in _HARMLESS | _COMPUTED:
@@ -163,10 +155,7 @@ def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[st
 
 
 def check_layers(model: torch.nn.Module, attentions: int) -> None:
-    """Raise `InputError` unless a forward pass computed attention once for each layer with heads.
-
-    attentions: number of times that the forward pass computed attention.
-    """
+    """Raise `InputError` if `attentions`, how often a forward pass computed attention, is not the number of layers."""
     name, layers = type(model).__name__, len(headed_layers(model.config))
     if attentions < layers:
         raise InputError(
@@ -192,8 +181,8 @@ def check_number_of_heads(model: torch.nn.Module, heads: int) -> None:
 def check_model(record: ModelRecord) -> None:
     """Raise `InputError` if the heads of a fetched model cannot be read and ablated.
 
-    The model runs on three tokens, with tensors that have shapes but no values. An architecture that fails without
-    values is accepted here; its first real forward pass is checked instead (`hook.run`).
+    The model runs on tensors that have shapes but no values. An architecture that fails without values is accepted
+    here, and checked in its first real forward pass (`hook.run`).
     """
     try:
         _run_without_numbers(record)

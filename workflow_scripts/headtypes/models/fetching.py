@@ -37,8 +37,7 @@ _NUMBERS = ("F64", "F32", "F16", "BF16", "float64", "float32", "float16", "bfloa
 def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRecord:
     """Return the record of a model, after downloading the model's files if they come from the Hub.
 
-    source: the model's `source` in the configuration. Its keys are hub and revision, or folder, or package and
-        subfolder, or gguf (a path; with package, a file name); and pickle.
+    source: the model's `source` in the configuration, {key: value}, without keys that are not given.
     sha256: SHA-256 that the only file of weights must have; None for no check.
     Raises `InputError` if the files are missing, are not a Transformer, or have no fast tokenizer that fits the model.
     """
@@ -180,7 +179,6 @@ def _count_parameters(key: str, file: Path, is_quantised: bool) -> int:
 
 
 def _read_shape(where: str, folder: StrPath, gguf: str | None) -> dict:
-    """Return {field of `ModelRecord`: value} from config.json and tokenizer, or from the file `gguf` in the folder."""
     with told(f"{where} has no config.json that loads" if gguf is None else f"{where} does not load"):
         config = AutoConfig.from_pretrained(**pretrained(folder, gguf))
     if "text_config" in config.sub_configs:

@@ -8,21 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import torch
-from transformers import (
-    AutoModel,
-    AutoModelForCausalLM,
-    AutoModelForMaskedLM,
-    AutoModelForQuestionAnswering,
-    AutoModelForSequenceClassification,
-    PreTrainedModel,
-)
-from transformers.models.auto.modeling_auto import (
-    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
-    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-    MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES,
-    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
-    MODEL_MAPPING_NAMES,
-)
+from transformers import PreTrainedModel
+from transformers.models.auto import modeling_auto as auto
 from transformers.utils import logging
 
 from headtypes.core.errors import InputError, told
@@ -42,10 +29,7 @@ logging.set_verbosity_error()
 
 
 class MissingHeadError(InputError):
-    """An error: a model lacks the model head (output layer) for a task; the message is "{where} {why}; {remedy}.".
-
-    An example is "models.bert: ~/models/bert has no question-answering head in Transformers; name another model.".
-    """
+    """An error: a model lacks the model head (output layer) for a task; the message is "{where} {why}; {remedy}."."""
 
     def __init__(self, where: str, why: str, remedy: str):
         super().__init__(f"{where} {why}; {remedy}.")
@@ -55,42 +39,42 @@ class MissingHeadError(InputError):
 class Head(NamedTuple):
     """A kind of model head, which is the output layer for a task.
 
-    auto: class of Transformers that loads a model with this head, such as `AutoModelForMaskedLM`.
-    types: {model type: name of its class in Transformers} of all model types that have this head.
-    in_words: name of the head, for messages.
-    pooled: whether the head reads a single token of a sample, through a pooler if the model has one.
+    auto: class of Transformers that loads a model with this head; types: {model type: class} of all that have the head.
+    in_words: name of the head, for messages; pooled: whether the head reads a single token of a sample.
     """
 
     auto: type
     types: Mapping[str, str]
     in_words: str
-    pooled: bool
+    pooled: bool = False
 
 
 HEADS = {
-    None: Head(AutoModel, MODEL_MAPPING_NAMES, "complete model", False),
+    None: Head(auto.AutoModel, auto.MODEL_MAPPING_NAMES, "complete model"),
     "question_answering": Head(
-        AutoModelForQuestionAnswering, MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES, "question-answering head", False
+        auto.AutoModelForQuestionAnswering, auto.MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES, "question-answering head"
     ),
     "sequence_classification": Head(
-        AutoModelForSequenceClassification, MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES, "classification head", True
+        auto.AutoModelForSequenceClassification,
+        auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
+        "classification head",
+        pooled=True,
     ),
-    "masked_lm": Head(AutoModelForMaskedLM, MODEL_FOR_MASKED_LM_MAPPING_NAMES, "head for masked words", False),
-    "causal_lm": Head(AutoModelForCausalLM, MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "head for the next token", False),
+    "masked_lm": Head(auto.AutoModelForMaskedLM, auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES, "head for masked words"),
+    "causal_lm": Head(auto.AutoModelForCausalLM, auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "head for the next token"),
 }
 
 
 def load_model(record: ModelRecord, precision: str, head: str | None = None) -> torch.nn.Module:
     """Return a fetched model in evaluation mode, on the GPU if there is one.
 
-    precision: float32, float16 or bfloat16, whatever the files hold; a processor that is slow in bfloat16 gets float32.
+    precision: float32, float16 or bfloat16; a processor that is slow in bfloat16 gets float32.
     head: model head (output layer), a key of `HEADS` such as `masked_lm`. With None, the base model is returned, and of
         an encoder-decoder the encoder.
-    Raises `InputError` if the model's files have changed or do not load. Raises `MissingHeadError` if Transformers has
-    no such head for this type of model, or the weights lack the head.
+    Raises `InputError` if the model's files have changed or do not load, and `MissingHeadError` if they lack the head.
     """
     where = f"models.{record.name}: {record.folder}"
-    auto, types, in_words, pooled = HEADS[head]
+    loader, types, in_words, pooled = HEADS[head]
     check_files(record, {**record.weights, **record.files})
     config = config_of(record)
     if head and config.is_encoder_decoder:
@@ -104,14 +88,14 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
         raise MissingHeadError(where, why, "name a causal language model")
     if head is None and any(name.endswith("ForQuestionAnswering") for name in record.architectures or ()):
         # Some of these classes (Llama's) save the bare model under a name by which `AutoModel` does not find it.
-        auto = AutoModelForQuestionAnswering
+        loader = auto.AutoModelForQuestionAnswering
     quantised = getattr(config, "quantization_config", None) is not None
     memory = MEMORY.get(record.name)
     # First, since PyTorch keeps to the GPUs that it sees when it first looks for one.
     keep_to_gpus(gpus_for(record.parameters, precision, memory))
     dtype = getattr(torch, usable_precision(precision, record.name))
     with told(f"{where} does not load as a {record.model_type} model"):
-        model, report = auto.from_pretrained(
+        model, report = loader.from_pretrained(
             **record.pretrained,
             config=config,
             dtype=dtype,
@@ -164,9 +148,9 @@ def _placed(memory: Mapping[str, float]) -> dict[str, Any]:
 
 
 def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[str] = ("pooler",)) -> list[str]:
-    """Return the sorted names of the weights that a model needs and that its files lack.
+    """Return the sorted names of weights that a model needs and its files lack, without names that contain `unread`.
 
-    report: loading information of `from_pretrained`. unread: parts of names of weights that are not needed.
+    report: loading information of `from_pretrained`.
     """
     return sorted(
         key
@@ -180,8 +164,8 @@ def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[st
 def check_left_over(where: str, model: PreTrainedModel, names: Iterable[str]) -> None:
     """Raise `InputError` if a model's files hold weights that were not loaded but change what the model computes.
 
-    names: names of all weights that were not loaded. They may be of heads of other tasks, poolers, decoders and
-        computed buffers, not of biases, further layers, adapters and scales of quantised weights. where: the model.
+    where: the model, for the message; names: names of all weights that were not loaded. Those of other heads, poolers,
+        decoders and computed buffers are allowed.
     """
     prefix, modules = f"{model.base_model_prefix}.", dict(model.named_modules())
     parts = dict(model.base_model.named_children())

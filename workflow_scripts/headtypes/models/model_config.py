@@ -1,25 +1,15 @@
 """Facts of a model's config.json, without loading it: layers, heads, longest input, padding token."""
 
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
-from transformers.models.auto.modeling_auto import (
-    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
-    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-)
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from headtypes.core.errors import InputError
 from headtypes.models.records import ModelRecord
 
 # Families that number positions from the padding token's id upwards, so that fewer positions are left.
 _POSITIONS_AFTER_PADDING = {
-    "camembert",
-    "data2vec-text",
-    "esm",
-    "mpnet",
-    "roberta",
-    "roberta-prelayernorm",
-    "xlm-roberta",
-    "xlm-roberta-xl",
-    "xmod",
+    *("camembert", "data2vec-text", "esm", "mpnet", "roberta", "roberta-prelayernorm"),
+    *("xlm-roberta", "xlm-roberta-xl", "xmod"),
 }
 # Kinds of layers that have no attention heads: convolutions, recurrences, and layers that have experts or a
 # feed-forward network alone.
@@ -48,11 +38,9 @@ def body_of(model: PreTrainedModel) -> PreTrainedModel:
     return body.get_encoder() if body.config.is_encoder_decoder else body
 
 
+# Results number a head's layer by its position in this list.
 def headed_layers(config: PreTrainedConfig) -> list[int]:
-    """Return the indices, from 0, of the layers that have attention heads.
-
-    All layers have heads, except in hybrid models. Results number a head's layer by its position in the returned list.
-    """
+    """Return the indices, from 0, of the layers with attention heads: all layers, except in hybrid models."""
     kinds = getattr(config, "layer_types", None) or [""] * config.num_hidden_layers
     return [layer for layer, kind in enumerate(kinds) if kind not in _HEADLESS]
 
@@ -79,10 +67,7 @@ def check_padding(config: PreTrainedConfig, where: str) -> None:
 
 
 def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase | None = None) -> int:
-    """Return the number of tokens of the longest input that a model takes; 10**9 if nothing limits the model.
-
-    tokenizer: if given, the smaller of the model's limit and the tokenizer's limit is returned.
-    """
+    """Return the most tokens that a model takes and, if one is given, its tokenizer; 10**9 without a limit."""
     positions = getattr(config, "max_position_embeddings", None) or 0
     # Where there is no limit, some say -1.
     positions = positions if positions > 0 else 10**9
@@ -94,8 +79,8 @@ def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase |
 def is_causal(config: PreTrainedConfig) -> bool:
     """Return whether tokens attend only to themselves and earlier tokens.
 
-    Decoders are causal, and so are model types for which Transformers has no head for masked words. Encoders are not
-    causal, nor is a decoder whose config.json says that its tokens attend to all tokens (EmbeddingGemma).
+    Decoders are causal, and so are model types for which Transformers has no head for masked words. Encoders are not,
+    nor is a decoder whose config.json says that its tokens attend to all tokens (EmbeddingGemma).
     """
     looks_both_ways = config.model_type == "gemma3_text" and config.use_bidirectional_attention
     if config.is_encoder_decoder or looks_both_ways or not getattr(config, "is_causal", True):

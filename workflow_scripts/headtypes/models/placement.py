@@ -1,7 +1,4 @@
-"""Places of a model: GPUs of a process; layers of a larger model on GPUs, in memory, on disk; and usable precisions.
-
-Planning imports this module, and so nothing heavy is imported at the top.
-"""
+"""GPUs of a process, places of a large model's layers, usable precisions; planning imports this without PyTorch."""
 
 import contextlib
 import fcntl
@@ -25,23 +22,15 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"
 _SECONDS_BETWEEN_LOOKS = 1.0
 
 
-def visible_gpus(named: str | None, nodes: int) -> list[str]:
-    """Return the names of the GPUs that CUDA may use, such as "0"; a name that comes twice allows two processes.
-
-    named: value of CUDA_VISIBLE_DEVICES, read up to the first entry that is no GPU, such as -1; None if it is not set.
-    nodes: number of the machine's GPUs.
-    """
+# CUDA reads `named` up to the first entry that is no GPU, such as -1; a GPU that comes twice allows two processes.
+def _visible_gpus(named: str | None, nodes: int) -> list[str]:
     if named is None:
         return [str(number) for number in range(nodes)]
     names = (name.strip() for name in named.split(","))
     return list(takewhile(lambda name: name not in ("", "-1", "NoDevFiles"), names))
 
 
-def take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
-    """Reserve one of `gpus` by a lock file in `folder`, and return (its name, open lock file); wait if all are taken.
-
-    The system frees the GPU when the file is closed or the process ends.
-    """
+def _take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
     folder.mkdir(parents=True, exist_ok=True)
     # Every GPU is given to one process before any is given to a second.
     shares = sorted((gpus[:index].count(gpu), index, gpu) for index, gpu in enumerate(gpus))
@@ -66,11 +55,11 @@ def keep_to_gpus(number: int) -> list[TextIO]:
     """Reserve GPUs until the process ends, hide all other GPUs from CUDA, and return the open lock files.
 
     number: number of GPUs to reserve, or all if there are fewer.
-    Returns [], and locks nothing, if there is no GPU, or if CUDA_VISIBLE_DEVICES already names at most `number` GPUs. A
-    cluster may give each job its own GPU under the same name, so that locks by name would make jobs wait.
+    Returns [], and locks nothing, if there is no GPU, or if CUDA_VISIBLE_DEVICES already names at most `number` GPUs.
     """
+    # A cluster may give each job its own GPU under the same name, so that locks by name would make jobs wait.
     named = os.environ.get(VISIBLE)
-    gpus = visible_gpus(named, sum(map(_opens, _nodes())))
+    gpus = _visible_gpus(named, sum(map(_opens, _nodes())))
     if not gpus or (named is not None and len(gpus) <= number):
         return []
     folder, taken = Path(tempfile.gettempdir()) / f"headtypes-gpus-{os.getuid()}", {}
@@ -80,7 +69,7 @@ def keep_to_gpus(number: int) -> list[TextIO]:
             # Two processes that each wait for the other's GPUs would wait for ever.
             fcntl.flock(several, fcntl.LOCK_EX)
         while len(taken) < min(number, len(set(gpus))):
-            gpu, lock = take_gpu([gpu for gpu in gpus if gpu not in taken], folder)
+            gpu, lock = _take_gpu([gpu for gpu in gpus if gpu not in taken], folder)
             taken[gpu] = lock
     os.environ[VISIBLE] = ",".join(taken)
     return list(taken.values())
@@ -100,12 +89,12 @@ def _opens(node: Path) -> bool:
 def usable_precision(precision: str, work: str = "") -> str:
     """Return the precision in which this machine computes a model: `precision`, or float32 instead of a slow bfloat16.
 
-    bfloat16 becomes float32 if there is no GPU and the processor would only emulate bfloat16: an emulated step of
-    training took 7.3 times as long. A line on standard error then names the work, such as a model, if it is given. Call
-    `keep_to_gpus` before this function, since it makes PyTorch look for GPUs.
+    work: if given, a line on standard error names it when bfloat16 becomes float32. Call `keep_to_gpus` before, since
+    PyTorch then looks for GPUs.
     """
     import torch
 
+    # A step of training in emulated bfloat16 took 7.3 times as long.
     if precision != "bfloat16" or torch.accelerator.is_available() or torch.ops.mkldnn._is_mkldnn_bf16_supported():
         return precision
     if work:
@@ -120,10 +109,7 @@ MEMORY: dict[str, Mapping[str, float]] = {}
 
 
 def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None) -> int:
-    """Return the number of GPUs that a model's weights need, at least 1.
-
-    memory: {"gpu": most GB of weights on each GPU}; without "gpu", or with None, the number is 1.
-    """
+    """Return how many GPUs a model's weights need, at least 1; memory: {"gpu": most GB on each}, None for no limit."""
     most = (memory or {}).get("gpu")
     return 1 if most is None else max(1, math.ceil(parameters * BYTES[precision] / (most * GB)))
 
@@ -140,11 +126,8 @@ def device_of(model: "nn.Module") -> "torch.device":
 
 
 def replace_method(stack: ExitStack, module: "nn.Module", name: str, value: Callable) -> None:
-    """Replace the method `name` of one module by `value` until `stack` is closed.
-
-    Then the module gets back its method, or the replacement that accelerate had made before.
-    """
-    if name in vars(module):
+    """Replace the method `name` of one module by `value`, until `stack` is closed."""
+    if name in vars(module):  # As accelerate leaves it.
         stack.callback(setattr, module, name, vars(module)[name])
     else:
         stack.callback(delattr, module, name)

@@ -24,29 +24,16 @@ if TYPE_CHECKING:
 
 # What `from_pretrained` reads for a model and its tokenizer; a repository may hold much more.
 MODEL_FILES = (
-    "config.json",
-    "adapter_config.json",
-    "model*.safetensors",
-    "model*.safetensors.index.json",
-    "tokenizer*.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.*",
-    "merges.txt",
-    "*.model",
-    "tekken.json",
-    "normalizer.json",
-    "entity_vocab.json",
+    *("config.json", "adapter_config.json", "model*.safetensors", "model*.safetensors.index.json", "tokenizer*.json"),
+    *("special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt", "*.model", "tekken.json"),
+    *("normalizer.json", "entity_vocab.json"),
 )
 # Weights that can run code when they are read.
 PICKLES = ("pytorch_model*.bin", "pytorch_model*.bin.index.json")
 
 
 def model_files(folder: StrPath, pickle: bool = False) -> list[Path]:
-    """Return the sorted paths of the files in a model's folder that `from_pretrained` reads; [] without this folder.
-
-    pickle: whether weights in a pickle (pytorch_model*.bin) are included.
-    """
+    """Return the sorted paths of files in a model's folder that `from_pretrained` reads, pickled weights if allowed."""
     patterns = MODEL_FILES + PICKLES if pickle else MODEL_FILES
     files = Path(folder).iterdir() if Path(folder).is_dir() else ()
     return sorted(file for file in files if file.is_file() and any(fnmatchcase(file.name, form) for form in patterns))
@@ -55,9 +42,7 @@ def model_files(folder: StrPath, pickle: bool = False) -> list[Path]:
 def weight_files(folder: StrPath, pickle: bool = False, gguf: str | None = None) -> list[Path]:
     """Return the sorted paths of the weights that Transformers loads from a model's folder; [] if the folder has none.
 
-    pickle: whether weights may be a pickle, which can run code when it is read.
-    gguf: name of a file in GGUF in the folder; None for other formats.
-    Raises `InputError` for an index whose `weight_map` does not give a file of this folder for each tensor.
+    pickle: whether weights may be a pickle. gguf: name of a file in GGUF in the folder; None for other formats.
     """
     if gguf is not None:
         return [Path(folder, gguf)]
@@ -89,8 +74,8 @@ def version_of(package: str) -> str:
 def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
     """Return (folder of a model's files, name of its file in GGUF); the name is None for other formats.
 
-    source: the model's `source` in the configuration: {key: value}, with keys such as hub, folder, package and gguf.
-    The folder is None for a model of the Hub, for a model that the workflow trains, and for a package that is missing.
+    source: the model's `source` in the configuration, {key: value}. The folder is None for a model of the Hub or one
+        that the workflow trains, and for a package that is missing.
     """
     gguf = source.get("gguf")
     if source.get("package") is not None:
@@ -104,10 +89,7 @@ def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
 
 
 def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a model's config.json; {} if this machine has no such file, or the model is in GGUF.
-
-    source: the model's `source` in the configuration: {key: value}, with keys such as hub, folder, package and gguf.
-    """
+    """Return the content of a model's config.json; {} without one on this machine. source: the model's `source`."""
     folder, gguf = place_of(source)
     file = None if folder is None or gguf else Path(folder, "config.json")
     read = read_json(file) if file is not None and file.is_file() else None
@@ -117,8 +99,7 @@ def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
 def pretrained(folder: StrPath, gguf: str | None = None) -> dict[str, Any]:
     """Return keyword arguments with which `from_pretrained` of Transformers reads a model from local files alone.
 
-    gguf: name of a file in GGUF in the folder. If given, the arguments name a temporary folder with a link to this
-        file, so that no other file of `folder` is read.
+    gguf: name of a file in GGUF in the folder, which is then the only file that is read.
     """
     alone = folder if gguf is None else _folder_of(os.path.abspath(Path(folder, gguf)))
     arguments = {"pretrained_model_name_or_path": str(alone), "local_files_only": True, "trust_remote_code": False}
@@ -137,12 +118,11 @@ def _folder_of(file: str) -> str:
 class ModelRecord:
     """The record of a model whose files are on this machine, as `results/sources/models/{model}.json` holds it.
 
-    hub, revision: id of the repository on the Hub that the files come from, if they do, and its commit.
-    package: import name of the Python package that the files come from, if they do.
+    hub, revision: id of the repository on the Hub that the files come from, and its commit; package: import name of the
+        Python package that they come from. All three are None for a local folder.
     weights, files: {file name: SHA-256} of the weights, and of all other files of the model and its tokenizer.
     pickle: whether the weights are a pickle, which can run code when it is read.
     reader: for a model in GGUF, the version of the package `gguf`, on which the model's numbers depend.
-    parameters: number of the model's parameters.
     layers, heads: number of layers with heads, and of heads in each of these layers.
     causal: whether the model is a decoder, in which tokens attend only to earlier tokens.
     width, max_length: number of channels of a token between layers, and of tokens in the longest input.
@@ -198,19 +178,16 @@ def read_model_record(path: StrPath) -> ModelRecord:
 
 
 def unavailable(key: str, repository: str, revision: str | None) -> str:
-    """Return the beginning of an error message: that neither the Hub nor the local cache has a repository.
-
-    key: key in the configuration that names the repository, such as models.bert.source.hub.
-    """
+    """Return the start of a message: neither the Hub nor the cache has a repository; key: its key in the config."""
     return f"{key}: {repository}{f' ({revision})' if revision else ''} cannot be had from the Hub or the local cache"
 
 
 def check_contents(where: str, folder: Path) -> None:
-    """Raise `InputError` if a large file downloaded from the Hub is damaged, and remove the file from the cache.
+    """Raise `InputError` if the SHA-256 of a large file from the Hub is not that on the Hub, and remove the file.
 
-    A file is damaged if its SHA-256 differs from its name in the cache, which is the SHA-256 on the Hub. The Hub's own
-    client compares lengths alone. folder: snapshot of the repository in the cache; where: beginning of the message.
+    folder: snapshot of the repository in the cache; where: beginning of the message.
     """
+    # The file's name in the cache is its SHA-256 on the Hub, whose own client compares lengths alone.
     for file in filter(Path.is_symlink, folder.rglob("*")):
         content = file.resolve()
         if re.fullmatch("[0-9a-f]{64}", content.name) and sha256_file(content) != content.name:
@@ -225,8 +202,7 @@ def check_contents(where: str, folder: Path) -> None:
 def added_tokens(tokenizer, where: str = "the model") -> set[int]:
     """Return the ids of the tokens that a tokenizer adds to one text or to a pair of texts.
 
-    Raises `InputError` if the tokenizer's files do not name an added token as special, since the token would count as
-    an ordinary one; where: the model, as the message names it.
+    Raises `InputError` if the tokenizer's files do not name an added token as special; where: the model, for messages.
     """
     added: dict[int, str] = {}
     for encoded in (tokenizer("a"), tokenizer("a", "b")):

@@ -6,11 +6,7 @@ from headtypes.models.records import version_of
 
 @stage(calls="models.architectures:run")
 def fetch_model(plan: Plan, model: str) -> dict:
-    """Return the spec of the rule: {"model": name, "source": the model's `source` in the configuration}.
-
-    For a file in GGUF, "source" has a further key, reader: the version of the package `gguf`. The key sha256 of the
-    source and the model's key `memory` are left out, because neither changes a result.
-    """
+    # Neither `sha256` nor the model's `memory` changes a result.
     source = {key: value for key, value in given(plan.config.models[model].source).items() if key != "sha256"}
     source |= {"reader": version_of("gguf")} if source.get("gguf") else {}
     return {"model": model, "source": source}

@@ -1,8 +1,4 @@
-"""Checks that the entries of a configuration fit together, and that the files it names are there.
-
-A check yields each mistake as its key and a sentence. Those that rely on others run after them, so that nothing is told
-that follows from something else.
-"""
+"""Checks that entries of a configuration fit together; most yield their mistakes, each as (key, sentence)."""
 
 import os
 import re
@@ -33,8 +29,7 @@ from headtypes.planning.config import (
 from headtypes.planning.provenance import folder_of_records
 
 Mistakes = Iterator[tuple[str, str]]
-# Types that a message lists.
-_LISTED = 12
+_LISTED = 12  # types of a message
 # What config.json calls the number of layers, and of heads in each.
 _SIZES = (
     ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
@@ -52,9 +47,9 @@ _CLASSES = {
 def check(config: Config, models: Sequence[str], tasks: Sequence[str], results: Iterable[Result]) -> None:
     """Raise `ConfigError` if entries of a configuration contradict one another, or a file that they name is missing.
 
-    models, tasks: names of the selected models and tasks; only the files of these are looked for.
-    results: declarations of all results that the workflow can write.
+    models, tasks: names of the selected models and tasks, whose files are looked for; results: all declared results.
     """
+    # What relies on other checks runs after them, so that nothing is told that follows from something else.
     for checks in ((_names, _references), (_circles,), (_models, _partitions, _selection)):
         if mistakes := [mistake for check in checks for mistake in check(config)]:
             raise ConfigError(mistakes)
@@ -64,10 +59,7 @@ def check(config: Config, models: Sequence[str], tasks: Sequence[str], results: 
 
 
 def _names(config: Config) -> Mistakes:
-    """Yield (key, error message) for each entry whose name would give two results one path, or is `results`.
-
-    The innermost folder named `results` on a path is taken for the folder of all results (`provenance.results_folder`).
-    """
+    # The innermost folder `results` on a path is taken for that of all results (`provenance.results_folder`).
     for registry in ("models", "tasks", "partitions", "conditions", "readings", "analyses"):
         seen: dict[str, str] = {}
         for name in getattr(config, registry):
@@ -204,11 +196,10 @@ def _selection(config: Config) -> Mistakes:
 
 
 def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
-    """Return the names of the conditions that are skipped because they change types that no partition has.
+    """Return the names of the conditions that are skipped because no partition has types that they change.
 
-    A condition is skipped if its types that no partition has are among the four of Guan et al. 2020 (dense, diagonal,
-    dense_vertical, vertical), and the configuration gives no `select.conditions`. Raises `ConfigError` if any other
-    condition names a type that no partition has, or types of several partitions that no one partition has together.
+    A condition is skipped if all types that it lacks are of the four of Guan et al. 2020, and the configuration has no
+    `select.conditions`. Raises `ConfigError` for any other condition whose types no one partition has together.
     kinds: names of the types of each partition.
     """
     possible = list(dict.fromkeys(type_ for types in kinds for type_ in types))
@@ -235,7 +226,7 @@ def check_evaluated(config: Config, evaluated: Mapping[tuple[str, str], Iterable
     """Raise `ConfigError` if a model lacks the output layer that its task needs, or a head that a condition names.
 
     evaluated: {(model, condition): types and heads that the condition changes}.
-    Only models with a config.json on this machine are checked here. The jobs check all other models.
+    A model without a config.json on this machine is not checked here, but by its jobs.
     """
     says = {model: config_json(given(config.models[config.made_from(model)[-1]].source)) for model, _ in evaluated}
     mistakes = []
@@ -267,10 +258,7 @@ def check_published(config: Config, paper: str, rows: Iterable[str]) -> None:
 
 
 def types_in(key: str, file: str) -> tuple[str, ...]:
-    """Return the sorted types in a partition file, which is a CSV of the user's with the columns layer, head and type.
-
-    Raises `ConfigError` if the file cannot be read, with `key`, the key in the configuration that names the file.
-    """
+    """Return the sorted types in a partition's CSV file; if it cannot be read, raise a `ConfigError` on `key`."""
     try:
         if sentence := _missing(file):
             raise InputError(sentence)

@@ -1,8 +1,4 @@
-"""The code that a job runs, as one hash: the modules that it loads by name, and what these import.
-
-A module counts as a whole, by its syntax tree without docstrings and texts of documentation in declarations: how code
-is written changes no hash.
-"""
+"""The code that a job runs, as one hash: the syntax trees, without documentation, of its modules and their imports."""
 
 import ast
 import hashlib
@@ -29,15 +25,8 @@ _UNDERNEATH = {
     "transformers": ("accelerate", "tokenizers", "torch"),
 }
 # Modules that hand a job its paths, record what made its results, print, or hand names on. No result depends on them.
-NOT_COUNTED = {
-    "headtypes",
-    "headtypes.planning.code",
-    "headtypes.planning.provenance",
-    "headtypes.core.progress",
-}
-# Characters of a parameter that can be read where Snakemake says why a job runs.
-_BRIEF = 300
-# Where the package lies.
+NOT_COUNTED = {"headtypes", "headtypes.planning.code", "headtypes.planning.provenance", "headtypes.core.progress"}
+_BRIEF = 300  # characters of a parameter that can be read where Snakemake says why a job runs
 _FOLDER = Path(__file__).resolve().parents[2]
 
 
@@ -45,8 +34,7 @@ _FOLDER = Path(__file__).resolve().parents[2]
 def code_hash(loaded: tuple[str, ...], folder: Path = _FOLDER) -> str:
     """Return one hash of modules, of all that these import, directly or not, and of versions of libraries.
 
-    loaded: names of modules or paths of Python files, as `loaded_modules` returns them.
-    folder: folder that holds our package.
+    loaded: names of modules or paths of Python files; folder: folder that holds our package.
     """
     files = covered_files(loaded, folder)
     imported = {name.partition(".")[0] for file in files for name in _read(file)[0]}
@@ -74,8 +62,8 @@ def covered_files(loaded: Iterable[str], folder: Path = _FOLDER) -> set[Path]:
 def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
     """Raise `InputError` if a job imported another copy of our package, or if code changed after the job was planned.
 
-    planned: hash of the code when the job was planned; folder: folder of the workflow's scripts.
-    loaded: names of modules or paths of Python files, as `loaded_modules` returns them.
+    planned, loaded: hash of the code when the job was planned, and what `loaded_modules` returns for the job.
+    folder: folder of the workflow's scripts.
     """
     if folder.resolve() != _FOLDER:
         raise InputError(
@@ -91,8 +79,8 @@ def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
 def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
     """Return the names of the modules that a job loads by name, and the path of the user's Python file, if any.
 
-    The modules are those of the job's function, `calls` (`module:function`), and of its task's kind, the key `kind` of
-    `spec`. The key `file` of `spec` names the user's file.
+    calls: the job's function, as `module:function`; spec: the job's spec, whose key `kind` names the kind of its task,
+        which is a module too, and whose key `file` gives the path of the user's file.
     """
     called = f"headtypes.{calls.partition(':')[0]}"
     kind = (module_of(spec["kind"]),) if "kind" in spec else ()
@@ -107,11 +95,7 @@ def package_version(name: str) -> str:
 
 @cache
 def _files_of(name: str, folder: Path) -> tuple[Path, ...]:
-    """Return the files of a module of our package: its own file and the `__init__.py` of each package that holds it.
-
-    name: dotted name of the module, or the path of the user's Python file, which is returned alone.
-    Returns () for a module outside our package.
-    """
+    # With the `__init__.py` of each package that holds the module; none of a module outside of our package.
     if name.endswith(".py"):
         return (Path(name),)
     parts = name.split(".")
@@ -122,10 +106,7 @@ def _files_of(name: str, folder: Path) -> tuple[Path, ...]:
 
 @cache
 def _read(file: Path) -> tuple[frozenset[str], str]:
-    """Return (names that a Python file imports, hash of the file's syntax tree without docstrings).
-
-    Imports inside functions count; imports under TYPE_CHECKING do not.
-    """
+    # Imports inside functions count; imports under TYPE_CHECKING do not.
     text, names = file.read_bytes(), set()
     tree = ast.parse(text)
     if b"content=" in text:

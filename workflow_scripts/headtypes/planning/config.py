@@ -1,10 +1,7 @@
-"""The configuration: its keys and what each may hold; files laid over one another, and mistakes told by their keys.
+"""The keys of the configuration and what each may hold; files laid over one another; mistakes told by their keys.
 
-`schemas/config.schema.json` is made from the classes (`make schema`), for editors. A name with {seed} and the like
-among the models is a pattern, and `over` says what it stands for:
-
-models:
-  bert-{seed}: {source: {folder: models/seed-{seed}}, tasks: [text], over: {seed: 0-24}}
+A model's name with {seed} or the like is a pattern, and its key `over` says which models it stands for, as in
+`bert-{seed}: {source: {folder: models/seed-{seed}}, tasks: [text], over: {seed: 0-24}}`.
 """
 
 import math
@@ -24,10 +21,8 @@ from pydantic import (
     Field,
     NonNegativeInt,
     PositiveFloat,
-    StringConstraints,
     ValidationError,
     create_model,
-    field_validator,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -42,18 +37,16 @@ from headtypes.papers.registry import PAPERS
 from headtypes.training.settings import STRICT, Learning, Positive
 
 Value = int | float | str
-# The type of pydantic's errors that say that a key is unknown.
 _UNKNOWN_KEY = "unknown_key"
 
-TaskKind = Literal[*KINDS]
 _FORMATS = "; ".join(f"{kind.formats} for {kind.title}" for kind in KINDS.values()) + "."
 
 # Names become file names: no separator and no leading dot, so that none can leave the results folder.
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$", max_length=80)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$", max_length=80)]
 # Where a pattern among the models may stand, or be replaced: editors allow a {name} in it.
 PatternName = Annotated[Name, Field(json_schema_extra={"pattern": r"^[A-Za-z0-9{][A-Za-z0-9_.+{}-]*$"})]
-Text = Annotated[str, StringConstraints(min_length=1)]
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Text = Annotated[str, Field(min_length=1)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 # What a path begins with that counts from the folder of the workflow, and not from the working directory.
 _WORKFLOW = "{workflow}/"
@@ -229,7 +222,6 @@ _WRITTEN = [
     {"pattern": f"^({_NUMBERED})$"},
 ]
 Operation = Annotated[str, BeforeValidator(_operation), Field(json_schema_extra={"anyOf": _WRITTEN})]
-Method = Literal[*METHODS]
 
 
 def _with_patterns(schema: dict[str, Any]) -> None:
@@ -239,7 +231,7 @@ def _with_patterns(schema: dict[str, Any]) -> None:
 class Task(Strict):
     """A data set, its kind, and how many of its inputs are used."""
 
-    kind: TaskKind = "question_answering"
+    kind: Literal[*KINDS] = "question_answering"
     """Kind of the task: what its inputs are, and what is asked of them."""
     source: TaskSource
     columns: Columns = Columns()
@@ -330,7 +322,7 @@ class ClusteringSection(Strict):
     """What heads are divided by: the weights of attention, as in the paper, or the norms of what each token hands over
     (Kobayashi et al. 2020). With norms, extraction reads both; partitions by norms are named
     `{task}-norms-{method}-k{k}`."""
-    methods: Annotated[list[Method], Field(min_length=1)] = ["kmeans"]
+    methods: Annotated[list[Literal[*METHODS]], Field(min_length=1)] = ["kmeans"]
     """Ways of clustering; each makes a partition with each `k`."""
     k: Annotated[list[Annotated[int, Field(ge=2, le=64)]], Field(min_length=1)] = [4]
     """Numbers of types."""
@@ -364,23 +356,22 @@ def is_result(path: str) -> bool:
     return path.startswith("results/")
 
 
+def _python(path: str) -> str:
+    if not path.endswith(".py"):
+        raise ValueError("the name of a file of Python ends with .py")
+    return path
+
+
 class AnalysisEntry(Strict):
     """An analysis of the user's own, written in a Python file."""
 
-    file: LocalPath
+    file: Annotated[LocalPath, AfterValidator(_python)]
     """The Python file, in which one class derives from `HeadAnalysis`."""
     parameters: dict[Text, Any] = {}
     """New values of attributes of this class."""
     inputs: dict[Text, Annotated[Text, AfterValidator(lambda path: path if is_result(path) else _expand(path))]] = {}
     """Files that the analysis reads, by names of your choice: your own files, or results, such as
     `results/gradients/{model}/{task}.csv`."""
-
-    @field_validator("file")
-    @classmethod
-    def _check(cls, file: str) -> str:
-        if not file.endswith(".py"):
-            raise ValueError("the name of a file of Python ends with .py")
-        return file
 
 
 class WindowsSection(Strict):
@@ -599,16 +590,12 @@ def changes_nothing(condition: Mapping[str, str]) -> bool:
 
 
 def types_of(condition: Iterable[str]) -> list[str]:
-    """Return the types among the targets of a condition, without targets that are single heads.
-
-    condition: its targets, which are names of types, or heads as layer-head, both from 1.
-    """
+    """Return the types among the targets of a condition, without targets that are single heads, such as 2-3."""
     return [target for target in condition if head_of(target) is None]
 
 
 # The parts of a configuration whose keys are names of entries.
 _REGISTRIES = tuple(name for name, field in Config.model_fields.items() if get_origin(field.annotation) is dict)
-# How each mistake begins.
 _MISTAKE = "config: "
 _SHOWN = 80  # characters of a wrong value
 # ${NAME} is a variable of the environment.
@@ -684,10 +671,7 @@ def _text(problem: dict) -> str:
 
 
 def read_config(raw: dict[str, Any]) -> Config:
-    """Return a configuration as a checked `Config`, in which a pattern such as bert-{seed} has become its models.
-
-    Raises `ConfigError`, which names every wrong key, what is allowed there, and the closest allowed name.
-    """
+    """Return a checked configuration, with patterns of models expanded; raise `ConfigError` with all mistakes in it."""
     raw = expanded(raw) if isinstance(raw, dict) else raw
     try:
         return Config.model_validate(raw)
@@ -700,9 +684,8 @@ def read_config(raw: dict[str, Any]) -> Config:
 
 
 class Layers(NamedTuple):
-    """The values of configuration files that were laid over one another, and the places where they stand.
+    """The nested values of configuration files that were laid over one another, and the places where keys stand.
 
-    values: {key: value}, nested as in the files.
     places: {key, joined as a.b: last file that gives the key, and its line there}.
     """
 
@@ -714,8 +697,7 @@ def laid_over(files: Iterable[StrPath], given: Mapping[str, Any] | None = None) 
     """Return the values of configuration files, each file laid over those before it.
 
     files: paths of YAML or JSON files, the lowest first; given: values of the option --config, laid over all files.
-    A key of several files keeps the position that it has in the first of them, which decides the order of rows in
-    tables. A `null` removes a section, a registry (a section with names as keys, such as `models`) or an entry of one.
+    A `null` removes a section, a registry (a section with names as keys, such as `models`) or an entry of one.
     """
     values: dict[str, Any] = {}
     places: dict[str, str] = {}
@@ -725,10 +707,6 @@ def laid_over(files: Iterable[StrPath], given: Mapping[str, Any] | None = None) 
 
 
 def _over(below: Any, above: Mapping, where: str, keys: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return a copy of the mapping `below` with the mapping `above`, of the file `where`, laid over it, key by key.
-
-    keys: path of keys from the top of the configuration to both mappings.
-    """
     result = dict(below) if isinstance(below, Mapping) else {}
     for key, value in above.items():
         if isinstance(value, Mapping):
@@ -762,7 +740,6 @@ def _read(file: str, places: dict[str, str]) -> dict[str, Any]:
 
 
 def _note(node: yaml.Node, file: str, path: str, places: dict[str, str]) -> None:
-    """Add the file and line of each key in a YAML mapping to `places`; path: key of the mapping, as `a.b.`, or ""."""
     lines: dict[str, int] = {}
     for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
         name, line = f"{path}{key.value}", key.start_mark.line + 1
@@ -782,11 +759,7 @@ def _keys(part: Mapping, path: str = "") -> Iterator[str]:
 
 
 def expanded(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a configuration with each pattern of models replaced by the models that it stands for.
-
-    A pattern is an entry such as `bert-{seed}`, whose key `over` lists the values of {seed}. Raises `ConfigError` with
-    the key of a pattern that cannot be expanded; other mistakes are left for `read_config`.
-    """
+    """Return the values of a configuration, with each pattern of models replaced by the models that it stands for."""
     models = raw.get("models")
     if not isinstance(models, Mapping):
         return raw
@@ -824,12 +797,8 @@ def _models(key: Any, entry: Any) -> Iterator[tuple[str, Any]]:
         yield _filled(key, known, where), repeats | _filled(kept, known, where)
 
 
+# Of one value, a range such as 0-24 or 0-1000/100 (first-last/step), or a list of both.
 def _values(where: str, given: Any) -> Iterator[Value]:
-    """Yield the values that a variable in a model's name takes.
-
-    given: one value, a range such as 0-24 or 0-1000/100 (first-last/step), or a list of both. The numbers of a range
-        have the leading zeros of its first number. where: key of the variable in the configuration.
-    """
     for value in given if isinstance(given, list) else [given]:
         if isinstance(value, bool) or not isinstance(value, Value):
             raise ConfigError([(where, f"{value!r} is neither a number nor text, such as 3 or 0-24.")])
@@ -842,15 +811,12 @@ def _values(where: str, given: Any) -> Iterator[Value]:
             raise ConfigError([(where, f"the range {shortened(value)} is too long; name at most {_MOST} models.")])
         if not numbers:
             raise ConfigError([(where, f"the range {value} ends before it begins; write {last}-{first}.")])
+        # Numbers have the leading zeros of the first.
         padded = first.startswith("0") and len(first) > 1
         yield from (f"{number:0{len(first)}}" for number in numbers) if padded else numbers
 
 
 def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
-    """Return a part of a model's entry with each {variable} replaced by its value in `known`.
-
-    A text that is one variable alone becomes the value itself, and not text. where: key of the part, for messages.
-    """
     if isinstance(part, Mapping):
         return {name: _filled(below, known, f"{where}.{name}") for name, below in part.items()}
     if isinstance(part, list):
@@ -860,6 +826,7 @@ def _filled(part: Any, known: Mapping[str, Value], where: str) -> Any:
     for name in _VARIABLE.findall(part):
         if name not in known:
             raise ConfigError([(where, f"over does not say what {{{name}}} is.")])
+    # A text that is one variable alone becomes the value itself, and not text.
     alone = _VARIABLE.fullmatch(part)
     return known[alone[1]] if alone else _VARIABLE.sub(lambda found: str(known[found[1]]), part)
 

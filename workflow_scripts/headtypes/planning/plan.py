@@ -1,12 +1,9 @@
-"""The plan of a configuration: models, features, partitions and ablations that fit together.
+"""The plan: which jobs a configuration asks for; and all rules and results, as their own modules declare them."""
 
-And all rules and results, as they are declared beside what makes them.
-"""
-
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import NamedTuple
 
 from headtypes.analyses.declaration import Analysis
@@ -85,9 +82,8 @@ class AnalysisPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class PartitionPlan:
-    """A division of a model's heads into types, by clustering or from a file of the user's.
+    """A division of a model's heads into types: by clustering into `k` types, or from a CSV `file` of the user's.
 
-    method, k: way of clustering and number of types; file: CSV file of the user's, in place of both.
     of: features by which heads are divided and described, those of weights or of norms.
     """
 
@@ -126,7 +122,6 @@ class AblationPlan:
     """An evaluation of a model on its task, under one condition, one partition and one reading of the paper.
 
     reading: name of a reading in the section `readings`; None for the section `ablation`.
-    The name of the evaluation is that of the condition, followed by `@` and the name of a further reading, if any.
     """
 
     model: str
@@ -148,35 +143,6 @@ class AblationPlan:
         return {"model": self.model, "partition": self.partition, "task": self.task, "condition": self.name}
 
 
-@dataclass(frozen=True)
-class UserFiles:
-    """The paths of the user's own files: those of models, tasks and analyses, and word vectors of probes."""
-
-    config: Config
-
-    def of_model(self, model: str) -> list[str]:
-        source = self.config.models[model].source
-        if source.package is None and source.gguf is not None:
-            return [source.gguf]
-        return [] if source.folder is None else list(map(str, model_files(source.folder, source.pickle)))
-
-    def of_task(self, task: str, key: str = "file") -> list[str]:
-        """Return the files that the task's source names under a key; none if it does not give the key.
-
-        key: file (the files in the folder, if the source is a folder), training_file or test_file.
-        """
-        source = self.config.tasks[task].source
-        if key == "file" and source.folder is not None:
-            return files_in(source.folder, f"config: tasks.{task}.source.folder")
-        return list(filter(None, [getattr(source, key)]))
-
-    def of_analysis(self, analysis: str) -> dict[str, str]:
-        return {name: path for name, path in self.config.analyses[analysis].inputs.items() if not is_result(path)}
-
-    def of_vectors(self) -> list[str]:
-        return list(filter(None, [self.config.probes.vectors]))
-
-
 def plan_of(layers: Layers) -> "Plan":
     try:
         return Plan(read_config(layers.values))
@@ -185,15 +151,10 @@ def plan_of(layers: Layers) -> "Plan":
 
 
 class Plan:
-    """A plan: the selected models, tasks and conditions of a configuration, and lists of all that jobs have to make.
-
-    Attributes such as `features` and `ablations` list the entries for which jobs write files. The constructor raises
-    `ConfigError` if entries of the configuration do not fit together.
-    """
+    """The selected models, tasks and conditions of a configuration, and the entries for which jobs write files."""
 
     def __init__(self, config: Config):
         self.config = config
-        self.files = UserFiles(config)
         self.models = _selected(config.models, config.select.models)
         self.tasks = _selected(config.tasks, config.select.tasks)
         self.readings = list(config.readings)
@@ -206,14 +167,30 @@ class Plan:
         evaluated = dict.fromkeys((each.model, each.condition) for each in self.ablations)
         check_evaluated(config, {(model, name): self.operations(name) for model, name in evaluated})
 
+    def model_files(self, model: str) -> list[str]:
+        source = self.config.models[model].source
+        if source.package is None and source.gguf is not None:
+            return [source.gguf]
+        return [] if source.folder is None else list(map(str, model_files(source.folder, source.pickle)))
+
+    def task_files(self, task: str, key: str = "file") -> list[str]:
+        """Return the paths of a task's files; key: file (or all in its folder), training_file or test_file."""
+        source = self.config.tasks[task].source
+        if key == "file" and source.folder is not None:
+            return files_in(source.folder, f"config: tasks.{task}.source.folder")
+        return list(filter(None, [getattr(source, key)]))
+
+    def analysis_files(self, analysis: str) -> dict[str, str]:
+        return {name: path for name, path in self.config.analyses[analysis].inputs.items() if not is_result(path)}
+
+    def vector_files(self) -> list[str]:
+        return list(filter(None, [self.config.probes.vectors]))
+
     def kind_of(self, task: str) -> Kind:
         return KINDS[self.config.tasks[task].kind]
 
     def seed(self, *drawn: str) -> int:
-        """Return the seed of a random choice, derived from the configuration's seed and from names.
-
-        drawn: names that together belong to this choice alone, such as a rule and its wildcards.
-        """
+        """Return the seed of a random choice, from the config's seed and names of the choice, such as its rule."""
         return derive_seed(self.config.seed, *drawn)
 
     @cached_property
@@ -223,10 +200,6 @@ class Plan:
     @cached_property
     def own_analyses(self) -> list[AnalysisPlan]:
         return [AnalysisPlan(name, *entry) for name in self.config.analyses for entry in self.features]
-
-    def inputs_of_analysis(self, analysis: str) -> dict[str, str]:
-        """Return {name: path} of all inputs of a user's analysis; paths of results have wildcards, such as {model}."""
-        return self.config.analyses[analysis].inputs
 
     def own_analyses_of(self, model: str, **others: str) -> list[AnalysisPlan]:
         return [entry for entry in self.own_analyses if entry.model == model]
@@ -280,12 +253,7 @@ class Plan:
 
     @cached_property
     def ablations(self) -> list[AblationPlan]:
-        """The evaluations of each condition with each partition that has all types that the condition names.
-
-        A condition that names no type, such as the baseline, is evaluated with each partition that another condition is
-        evaluated with. If one of the further `readings` in the configuration can change a condition, the condition is
-        also evaluated under that reading.
-        """
+        """The evaluations of conditions, each with a partition that has its types and a reading that can change it."""
         return [
             AblationPlan(partition.model, partition.name, condition, partition.task, reading)
             for partition in self.partitions.values()
@@ -335,11 +303,7 @@ class Plan:
 
     @cached_property
     def gradients(self) -> list[FeaturePlan]:
-        """The pairs of a model and a task on which gradients of the model's loss are measured.
-
-        The tasks are the model's texts, and the task that the model answers. If a model turns out to have no output
-        layer for the loss, the job writes a file without values.
-        """
+        """The pairs of a model and a text, or the task that it answers, on which gradients of its loss are taken."""
         return [
             entry
             for entry in self.features
@@ -357,18 +321,14 @@ class Plan:
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
 
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
-        """Return the partition of a model's heads on a task that pages show: the first one with four types.
-
-        If no partition has four types, the first partition is returned; if there is no partition, None.
-        """
+        """Return the first partition with four types of a model on a task, for pages; else the first; else None."""
         partitions = [partition for partition in self.partitions.values() if partition.of_task == (model, task)]
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
 
     def files_of(self, analysis: Analysis, model: str, partition: str | None = None, **others: str) -> list:
         """Return the entries of the plan (pairs or partitions) of one model for which an analysis writes its main file.
 
-        partition: name of the partition whose entries are returned, if the analysis writes a file for each partition.
-        others: wildcards that are ignored, such as a task.
+        partition: name of the only partition to return, if entries are partitions; others: wildcards that are ignored.
         """
         return [
             entry
@@ -399,11 +359,8 @@ class Plan:
         return self._ablations_of.get((model, partition), [])
 
     @cached_property
-    def _ablations_of(self) -> dict[tuple[str, str], list[AblationPlan]]:
-        grouped = defaultdict(list)
-        for ablation in self.ablations:
-            grouped[ablation.model, ablation.partition].append(ablation)
-        return grouped
+    def _ablations_of(self) -> dict[tuple[str, ...], list[AblationPlan]]:
+        return {names: list(group) for names, group in groupby(self.ablations, lambda it: it.key[:2])}
 
     def baseline(self, model: str, partition: str) -> AblationPlan | None:
         """Return the planned evaluation of a model and partition whose condition changes no head; None without one."""
@@ -411,11 +368,9 @@ class Plan:
         return next((ablation for ablation in ablations if not self.operations(ablation.condition)), None)
 
     def operations(self, condition: str) -> dict[str, str]:
-        """Return {type or head: operation} of a condition, without operations that change nothing.
-
-        If the condition changes a type, the operation `keep` of a head is returned, too, as it may be of this type.
-        """
+        """Return {type or head: operation} of a condition, without operations that change nothing."""
         named = self.config.conditions[condition]
+        # A head that is kept may be of a type that is changed.
         spared = any(named[type_] != "keep" for type_ in types_of(named))
         return {
             target: operation
@@ -427,7 +382,7 @@ class Plan:
         """Return (name of the condition, {field of `Reading`: value}) of an evaluation.
 
         Fields that cannot change an operation or, with `task`, mean nothing for the task's kind are left out.
-        condition: name of the evaluation: a condition, or `condition@reading` with the name of a further reading.
+        condition: name of the condition, or `condition@reading` under a further reading.
         """
         condition, _, further = condition.partition(UNDER)
         without = self.kind_of(task).without_reading if task else ()
@@ -454,10 +409,7 @@ class Plan:
         return self.config.models[model].source.finetuned
 
     def memory_of(self, model: str) -> dict[str, float] | None:
-        """Return {"gpu": most GB of weights on each GPU, "cpu": most GB in memory}, either or both, of a model.
-
-        Returns None if the configuration gives no `memory` for the model.
-        """
+        """Return {"gpu": most GB of a model's weights on each GPU, "cpu": most GB in memory}; None without limits."""
         memory = self.config.models[model].memory
         return None if memory is None else given(memory)
 
@@ -465,9 +417,6 @@ class Plan:
         """Return whether the workflow itself fine-tunes or trains a model."""
         source = self.config.models[model].source
         return source.finetuned is not None or source.trained is not None
-
-    def made_from(self, model: str) -> list[str]:
-        return self.config.made_from(model)
 
     @cached_property
     def repeats(self) -> dict[str, list[str]]:
@@ -501,6 +450,7 @@ class Plan:
     def _applicable(self, partition: PartitionPlan) -> list[str]:
         conditions = self.config.conditions
         fitting = [name for name in conditions if set(types_of(conditions[name])) <= set(partition.types)]
+        # A condition without types, such as the baseline, goes along with others.
         ablated = any(conditions[name] for name in fitting) or not any(conditions.values())
         return [name for name in self.conditions if name in fitting] if ablated else []
 

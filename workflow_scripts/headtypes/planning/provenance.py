@@ -1,8 +1,4 @@
-"""The origin of a result: recorded in a file of its own, and in the result too where its format allows.
-
-The record of `results/a/b.csv` is `results/provenance/a/b.csv.json`. With the records, results can be checked against a
-configuration on any machine (`commands/audit.py`), without Snakemake's own metadata.
-"""
+"""The origin of each result, recorded in a file: that of `results/a/b.csv` in `results/provenance/a/b.csv.json`."""
 
 import platform
 import subprocess
@@ -18,17 +14,15 @@ from headtypes.models.records import version_of
 from headtypes.models.stage import RECORD, fetch_model
 from headtypes.planning.code import NUMERIC_PACKAGES, package_version
 
-# Where results lie, unless another workflow uses this one under a prefix.
+# Unless another workflow uses this one under a prefix.
 RESULTS = Path("results")
 # What identifies a model or a data set on any machine.
 _IDENTITY = ("hub", "package", "revision", "sha256", "weights", "split")
 
 
+# No folder inside of that of all results is named `results`, as `checks.check` ensures; one above may be.
 def results_folder(path: StrPath) -> Path | None:
-    """Return the innermost folder named `results` that holds a path; None if there is none.
-
-    No folder inside the folder of all results is named `results`, as `checks.check` ensures; one above may be.
-    """
+    """Return the innermost folder named `results` that holds a path; None if there is none."""
     return next((folder for folder in Path(path).parents if folder.name == RESULTS.name), None)
 
 
@@ -43,8 +37,8 @@ def provenance_of(
 
     spec, code: the part of the configuration that the rule depends on, and the hash of the code that the job runs.
     inputs, results: paths of the job's inputs, and the folder of all results.
-    Keys are rule, wildcards, spec, code; packages, {name: version}; python, its version; git, the commit, with "-dirty"
-    if tracked files were edited, None outside a repository; and sources, {name: identity of a model or data set}.
+    Keys are the first four parameters; packages, {name: version}; python, its version; git, the commit, with "-dirty"
+    if tracked files were edited, None outside a repository; sources, {name: identity of a model or data set}.
     """
     return {
         "rule": rule,
@@ -84,19 +78,17 @@ def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
 
 
 def state_of(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, list[int]]:
-    """Return {path: [size in bytes, modification time, inode change time, in ns]} of inputs that are the user's files.
+    """Return {path: [size in bytes, modification time, inode change time, in ns]} of inputs outside of `results`.
 
-    Files in the folder `results` are left out. Call this function before the files are read. If a file is edited later,
-    its state then differs from the returned state, and `contents_of` reads the file again.
+    Call it before the files are read, so that a later edit can be seen.
     """
     return {path: _state(path) for path in inputs if results_folder(path) != results and Path(path).is_file()}
 
 
 def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
-    """Return {path: SHA-256} of the user's files that a result is made from; files that do not exist are left out.
+    """Return {path: SHA-256} of the user's files that exist among `files`.
 
-    result: path of the result. A file whose size and times are those in the result's record is not read again, and its
-        SHA-256 is taken from the record.
+    result: path of a result; a file whose size and times are those in the result's record is not read again.
     """
     try:
         known = recorded(result) or {}
@@ -111,10 +103,9 @@ def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
 
 
 def wrong_weights(plan: Any, results: Path = RESULTS) -> dict[str, str]:
-    """Return {path of a model's record: message} of fetched models whose weights are not those of the configuration.
+    """Return {path of a model's record: message} of fetched models whose weights have not the configured SHA-256.
 
-    The weights are wrong if their SHA-256 is not the `sha256` that the configuration gives. A model that will be
-    fetched again is left out, because its job checks the weights.
+    A model that will be fetched again is left out, because its job checks the weights.
     plan: a `headtypes.planning.plan.Plan`; results: folder of all results.
     """
     wrong = {}
@@ -124,7 +115,7 @@ def wrong_weights(plan: Any, results: Path = RESULTS) -> dict[str, str]:
         if known is None or known["spec"] != fetch_model.spec(plan, name):
             continue
         digests = list(read_json(path)["weights"].values())
-        if digests != [expected] and contents_of(plan.files.of_model(name), path).items() <= known["inputs"].items():
+        if digests != [expected] and contents_of(plan.model_files(name), path).items() <= known["inputs"].items():
             has = f"the model that was fetched has {' and '.join(digests)}, by {path}, and not {expected}"
             wrong[path] = f"config: models.{name}.source.sha256: {has}; correct the key, or name other files."
     return wrong
@@ -139,11 +130,10 @@ def _state(path: str) -> list[int]:
 def record(
     provenance: dict, read: dict[str, str], outputs: Iterable[str], threads: int, states: dict | None = None
 ) -> None:
-    """Write the record of each output of a job that has succeeded.
+    """Write the record of each output of a job that has succeeded, with the output's SHA-256.
 
     provenance: origin of the outputs, from `provenance_of`; threads: number of threads that the job had.
     read: {path: SHA-256} of the inputs, from `verified`; states: sizes and times of the user's files, from `state_of`.
-    A record also holds the names of the modules of this package that the job loaded, and the SHA-256 of the output.
     """
     own = {name: source for path in outputs for name, source in _sources([path], results_folder(path)).items()}
     whole = {**provenance, "sources": {**provenance["sources"], **own}, "threads": threads, "inputs": read}
@@ -163,10 +153,6 @@ def beside(path: StrPath) -> Path:
 
 
 def _sources(paths: Iterable[str], results: Path) -> dict[str, dict]:
-    """Return {models/NAME, tasks/NAME or training/NAME: identity} of the models and data that files were made from.
-
-    An identity has those of the keys hub, package, revision, sha256, weights and split that are known.
-    """
     sources, folder = {}, results / "sources"
     for path in (Path(path) for path in paths if results_folder(path) == results):
         sources |= (recorded(path) or {}).get("sources", {})

@@ -1,10 +1,8 @@
 """Resources that a job asks for: memory in MB, time in minutes, and GPUs; no result depends on it.
 
-Memory is that of the libraries, the model's weights, what is kept of a batch, and texts; time that of the model's
-multiplications and additions. A job that needed more is tried again with twice as much. Measured on a CPU, in MB:
-MiniLM on 300 questions: extraction 670, evaluation 830, gradients 1,340, fine-tuning 2,080; on SQuAD's 10,570:
-evaluation 1,310, gradients 1,700. BERT-large on 20 questions: extraction 1,790, evaluation 2,970, gradients 6,650,
-fine-tuning 8,860. On a GPU nothing was measured.
+Measured on a CPU, in MB: MiniLM on 300 questions: extraction 670, evaluation 830, gradients 1,340, fine-tuning 2,080;
+on SQuAD's 10,570: evaluation 1,310, gradients 1,700. BERT-large on 20 questions: extraction 1,790, evaluation 2,970,
+gradients 6,650, fine-tuning 8,860. On a GPU nothing was measured.
 """
 
 import math
@@ -71,15 +69,15 @@ def needs(plan: Plan, stage: Stage, wildcards: Any, inputs: Any) -> Needs:
     if stage.computes == "training":
         settings = plan.finetuned(wildcards.model)
         longest = min(settings.max_seq_length, model.max_length)
-        return with_model("training", model, settings.batch_size * longest, longest, tokens, settings.epochs)
+        return _with_model("training", model, settings.batch_size * longest, longest, tokens, settings.epochs)
     if stage.passes is not None:
         # Of rows that are shorter than the longest input, there are more; that many passes are not needed.
         passes = stage.passes(plan, wildcards, max(1, round(tokens / model.max_length)))
     batch, memory = max(compute.batch_tokens, model.max_length), plan.memory_of(wildcards.model)
-    return with_model(stage.computes, model, batch, model.max_length, tokens, passes, compute.precision, memory)
+    return _with_model(stage.computes, model, batch, model.max_length, tokens, passes, compute.precision, memory)
 
 
-def with_model(
+def _with_model(
     computes: str,
     model: ModelSize,
     batch: int,
@@ -89,19 +87,11 @@ def with_model(
     precision: str = "float32",
     memory: Mapping[str, float] | None = None,
 ) -> Needs:
-    """Return the memory and time that a job asks for if it runs or trains a model.
-
-    computes: what the job does with the model: forward, divergence, gradients or training.
-    batch, longest, tokens: number of tokens in a batch, in the longest text and in all texts.
-    passes: number of times that the job reads all texts.
-    memory: {"gpu": most GB of weights on each GPU, "cpu": most GB in memory} of a model larger than a device.
-
-    Loading holds the weights twice. A forward pass holds about 16 vectors per token. Divergences also hold the queries
-    and keys of all layers, and gradients about 10 vectors per token and layer. Training holds gradients, Adam's two
-    moments, and in float32 the activations that Korthikanti et al. (2022, equation 2) count. The number of
-    multiplications in a forward pass is that of Kaplan et al. (2020, section 2.1), with twice their term for attention;
-    with gradients, it is three times as large.
-    """
+    # Loading holds the weights twice. A forward pass holds about 16 vectors per token. Divergences also hold queries
+    # and keys of all layers, and gradients about 10 vectors per token and layer. Training holds gradients, Adam's two
+    # moments, and in float32 the activations that Korthikanti et al. (2022, equation 2) count. A forward pass has the
+    # multiplications of Kaplan et al. (2020, section 2.1), with twice their term for attention; with gradients, it has
+    # three times as many.
     layers, heads, width = model.layers, model.heads, model.width
     kept = {
         "divergence": batch * (16 + 2 * layers) * width + 8 * (layers * heads) ** 2,
@@ -122,10 +112,7 @@ def with_model(
 
 
 def gpus(plan: Plan, model: str, record: StrPath | None) -> int:
-    """Return the number of GPUs that a job asks for.
-
-    record: path of the record of the job's model; None if the job fine-tunes or trains the model, on one GPU.
-    """
+    """Return the number of GPUs that a job asks for; 1 for training, where `record`, the path of a record, is None."""
     if record is None:
         return 1
     return gpus_for(model_size(record).parameters, plan.config.compute.precision, plan.memory_of(model))
@@ -140,13 +127,10 @@ def model_size(record: StrPath) -> ModelSize:
 
 
 def _tokens(plan: Plan, stage: Stage, inputs: Any) -> float:
-    """Return an estimate of the number of tokens that a job reads, from the size in bytes of its texts.
-
-    Questions are read in overlapping windows; a token counts once for each window that holds it. Detectors read random
-    tokens, whose number is a constant.
-    """
+    # Detectors read random tokens.
     if stage.reads is None:
         return 4 * SEQUENCES * LENGTH
+    # A token of a question counts once for each window that holds it.
     windows = plan.config.windows
     overlap = windows.max_seq_length / windows.doc_stride if stage.reads == "questions" else 1
     return overlap * _size(getattr(inputs, stage.reads)) * _MB / _BYTES_PER_TOKEN

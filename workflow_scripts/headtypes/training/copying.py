@@ -1,7 +1,7 @@
 """Training a small decoder from scratch until it copies: a control for whatever finds heads.
 
-To go on with what it has read, a decoder of two layers learns a head of the previous token and, above it, an induction
-head. In a single layer no head can: a key knows nothing of the token before it (Olsson et al. 2022).
+With two layers, it learns a head of the previous token and, above it, an induction head. In a single layer no head can:
+a key knows nothing of the token before it (Olsson et al. 2022).
 """
 
 from contextlib import ExitStack
@@ -41,10 +41,8 @@ def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800
     """Train a decoder (a Llama of 64 channels and 4 heads) on repeated words until it copies them, and save the model.
 
     seed: seed of the model's first weights and of the sequences; steps: largest number of updates.
-
-    The loss is that of the repeated words. Training runs on the CPU in one thread, so that equal seeds give equal
-    models. A model copies if it predicts 95 % of the repeated tokens in the last ten batches. The file `training.json`
-    in the folder has the number of updates, whether the model copies, and the share of repeated tokens predicted.
+    The loss is that of the repeated words. A model copies if it predicts 95 % of the repeated tokens in the last ten
+    batches; `training.json` in the folder says if it does, that share, and the number of updates.
     """
     tokenizer, out_folder = _tokenizer(), Path(out_folder)
     rng = np.random.default_rng(derive_seed(seed, "sequences"))

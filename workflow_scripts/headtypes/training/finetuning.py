@@ -27,18 +27,13 @@ from headtypes.models.placement import keep_to_gpus, usable_precision
 from headtypes.models.records import ModelRecord, read_model_record, save_model, write_model_record
 from headtypes.training.settings import FinetuningSettings
 
-# Batches consist of examples of similar length, grouped within stretches of this many batches.
+# Batches of examples of similar length, with little padding, are made within stretches of this many batches.
 _STRETCH = 50
 
 
-def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.Generator) -> list[int]:
-    """Return the order in which examples are learned: `batch_size` times `steps` indices, batch after batch.
-
-    lengths: number of tokens of each example, [example]. rng: generator of the random order.
-    Every example is used once before any is used again. Within each stretch of 50 batches, examples are grouped by
-    length, so that there is little padding, and the batches are shuffled. Transformers' own `group_by_length` draws
-    anew in every epoch. Here the whole run is planned, so that a resumed run continues exactly.
-    """
+# Every example is used once before any is used again. Transformers' own `group_by_length` draws anew in every epoch;
+# here the whole run is planned, so that a resumed run continues exactly.
+def _plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.Generator) -> list[int]:
     wanted = batch_size * steps
     passes = -(-wanted // len(lengths))
     order = np.concatenate([rng.permutation(len(lengths)) for _ in range(passes)])[:wanted]
@@ -50,16 +45,11 @@ def plan_order(lengths: np.ndarray, batch_size: int, steps: int, rng: np.random.
     return np.concatenate(batches).tolist()
 
 
-def batch_of(
+# Padding is on the right, so that positions of answers remain valid. A decoder's classification head finds the end of
+# a text by the model's own padding token.
+def _batch_of(
     windows: Windows, targets: Mapping[str, np.ndarray], pad_token: int, chosen: Sequence[int]
 ) -> dict[str, torch.Tensor]:
-    """Return {argument of the model's `forward`: int64 tensor} for a batch of windows, targets included.
-
-    Windows are padded on the right, so that positions of answers remain valid.
-    targets: {argument: [window] int}, as `Kind.training_targets` returns them. chosen: indices of the batch's windows.
-    pad_token: id of the model's own padding token, by which a decoder's classification head finds the end of a text.
-    """
-
     def padded(texts: Iterable[np.ndarray], fill: int = 0) -> torch.Tensor:
         tensors = [torch.tensor(text, dtype=torch.int64) for text in texts]
         return pad_sequence(tensors, batch_first=True, padding_value=fill)
@@ -151,7 +141,7 @@ def _finetune(
     steps = math.ceil(settings.epochs * len(windows) / settings.batch_size)
     model.get_input_embeddings().requires_grad_(not settings.freeze_embeddings)
     rng = np.random.default_rng(settings.seed)
-    order = plan_order(np.diff(windows.offsets), settings.batch_size, steps, rng)
+    order = _plan_order(np.diff(windows.offsets), settings.batch_size, steps, rng)
     checkpoints = out_folder.parent / f".{out_folder.name}.checkpoints"
     resumed = _last_checkpoint(checkpoints, _fingerprint(model, windows, targets, settings))
     arguments = TrainingArguments(
@@ -187,7 +177,7 @@ def _finetune(
         model=model,
         args=arguments,
         train_dataset=order,
-        data_collator=partial(batch_of, windows, targets, padding_token(model.config) or 0),
+        data_collator=partial(_batch_of, windows, targets, padding_token(model.config) or 0),
         callbacks=[_Progress(out_folder.name)],
     )
     trainer.remove_callback(PrinterCallback)

@@ -1,4 +1,4 @@
-"""The training of a model: the settings that a user can choose in the configuration, and the seed."""
+"""The settings of fine-tuning."""
 
 from typing import Annotated
 
