@@ -133,11 +133,7 @@ def measured(p: float, value: float = 1.0) -> Measured:
 
 @pytest.mark.parametrize(
     ("units", "p", "verdict", "words"),
-    [
-        (20, 0.04, HOLDS, "over articles)"),
-        (19, 0.04, HOLDS, " †"),
-        (7.9, 1e-9, OPEN, " ‡"),
-    ],
+    [(20, 0.04, HOLDS, "over articles)"), (19, 0.04, HOLDS, " †"), (7.9, 1e-9, OPEN, " ‡")],
 )
 def test_over_few_units_a_claim_is_decided_by_an_interval_of_99_percent_or_by_none(units, p, verdict, words):
     finding = Finding("a", replace(measured(p), over="articles", units=units), "above", 0)

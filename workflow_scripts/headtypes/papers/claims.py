@@ -1,18 +1,4 @@
-"""Claims of papers, the quantities that they are judged on, and which claims hold, and how surely.
-
-A paper's claims stand in its folder:
-
-    claim = Claims("heads")
-    figure_3 = claim.at("section 4, Figure 3")
-
-    figure_3(
-        "vertical-last-layers",
-        text="Vertical heads are mainly in the last layers.",
-        wording="the paper's words that it follows from",
-        limit="how the limit follows from them",
-        ask=lambda model: model.in_third("vertical", "last").above(0),
-    )
-"""
+"""Claims of papers, the quantities that they are judged on, and which claims hold, and how surely."""
 
 import math
 from bisect import bisect_left
@@ -20,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -61,9 +47,9 @@ class Scale:
 class Finding:
     """A quantity and the side of a limit on which the paper claims the quantity to be.
 
-    quantity: the quantity in words. unit: unit of its value, such as "points", or empty.
-    reading: name of the reading of the paper under which the quantity is counted; empty if there is only one reading.
-    scale: the number inside the quantity that acts as the limit; None if there is no such number.
+    quantity, unit: the quantity in words, and the unit of its value, such as "points", or "".
+    reading: name of the reading of the paper under which the quantity is counted; "" if there is only one reading.
+    scale: the number inside the quantity that acts as the limit; None if there is none.
     """
 
     quantity: str
@@ -87,20 +73,14 @@ class Finding:
 
     @property
     def p(self) -> float:
-        """The two-sided p-value of the hypothesis that the true value equals `limit`.
-
-        The p-value is NaN for a value without an interval, and 1 if units are too few or the interval has no width.
-        """
+        """The two-sided p-value of a true value at `limit`; 1 if the value can decide nothing, NaN without interval."""
         if not self.measured.decides:
             return 1.0
         return math.nan if self.measured.p_value is None else self.measured.p_value(self.limit)
 
     @property
     def same_for(self) -> str:
-        """The limits for which the verdict would be the same, in words, such as "the same for limits below 3.20".
-
-        The text is empty for a limit of 0 without `scale`, and for a value that no interval decides.
-        """
+        """The limits that would give the same verdict, in words, or "" if none can be named."""
         if self.scale is not None:
             return self._same_on_scale(self.scale)
         low, high = self.measured.ends
@@ -148,8 +128,8 @@ def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
 class Quantity:
     """A measured value that a claim compares with a limit.
 
-    label: the value in words. unit: unit of the value, such as "points", or empty.
-    scale: a number in `label` that acts as the limit, such as 90 in "score less 90 % of the baseline's"; None without.
+    label, unit: the value in words, and its unit, such as "points", or "".
+    scale: a number in `label` that acts as the limit, such as 90 in "score less 90 % of the baseline's", or None.
     """
 
     label: str
@@ -167,13 +147,11 @@ class Quantity:
 def beside_permuted_layers(
     label: str, statistic: Callable[[np.ndarray], np.ndarray], by_layer: np.ndarray, unit: str = ""
 ) -> Quantity:
-    """Return a statistic of numbers by layer, less its mean under random permutations of the layers.
+    """Return a statistic of `by_layer` less its mean under permutations of the layers, which give a 95 % interval.
 
-    The difference has a 95 % interval, from quantiles of the statistic under the permutations. Heads of one layer are
-    alike, so layers are permuted as wholes. label, unit: the statistic in words, and its unit.
-    by_layer: [..., layer] numbers, such as counts of heads [layer], or [type, layer].
-    statistic: a function that must take both `by_layer`, and return a number, and all permutations of it at once,
-        [permutation, ..., layer], and return [permutation].
+    Heads of one layer are alike, so layers are permuted as wholes. label, unit: the statistic in words, and its unit.
+    by_layer: [..., layer] numbers, such as counts of heads.
+    statistic: a function from [..., layer] to a number, and from [permutation, ..., layer] to [permutation].
     """
     rng = np.random.default_rng(derive_seed(0, "layers"))
     order = rng.permuted(np.tile(np.arange(by_layer.shape[-1]), (PERMUTATIONS, 1)), axis=1)
@@ -186,10 +164,11 @@ def beside_permuted_layers(
 class Quantities:
     """The quantities of a model with a partition or a task; each paper's subclass has methods that its claims ask for.
 
-    by_name: each known quantity by its name, such as `share.dense`.
-    interval: a function from {name: weight} to the weighted sum of quantities, with its interval over units. None if
-        quantities have no common units; a sum then has no interval.
+    by_name: {name of a quantity, such as `share.dense`: its value}.
+    interval: a function from {name: weight} to the weighted sum of quantities with an interval; None if quantities are
+        not of the same units, so that a sum has no interval.
     missing: {name of a quantity: reason why it is not known}; otherwise: the reason for names not in `missing`.
+    published: the paper's data.
     """
 
     by_name: dict[str, Measured]
@@ -205,7 +184,7 @@ class Quantities:
         return self.by_name[name]
 
     def of_kind(self, kind: str) -> dict[str, float]:
-        """Return {rest of the name: value} of all quantities whose names begin with `kind` and a dot."""
+        """Return {rest of the name: value} of all quantities named `{kind}.{rest of the name}`."""
         start = f"{kind}."
         return {name[len(start) :]: it.value for name, it in self.by_name.items() if name.startswith(start)}
 
@@ -215,10 +194,9 @@ class Quantities:
         return Measured(sum(weight * self.by_name[name].value for name, weight in weights.items()))
 
     def quantity(self, name: str, label: str, measured: Measured | None = None, unit: str = "") -> Quantity:
-        """Return the quantity that is called `name`, for a claim. Raises `NoVerdictError` if it is not known.
+        """Return the value that `by_name` has for `name`, as claims use it; raises `NoVerdictError` if it has none.
 
-        name: key in `by_name`. measured: a value to store under this key first; None for a value that is there.
-        label: the quantity in words. unit: unit of the value, such as "points", or empty.
+        label: the quantity in words. measured: a value to store under `name` first; None if it is there.
         """
         if measured is not None:
             self.by_name[name] = measured
@@ -242,23 +220,18 @@ def join(words: Iterable[str]) -> str:
 
 # What a claim rests on, and how pages say so: the paper's words, what follows from them, or its tables alone.
 Basis = Literal["stated", "inferred", "from_table"]
-BASES: dict[Basis, str] = {
-    "stated": "stated",
-    "inferred": "inferred from the text",
-    "from_table": "from the table",
-}
+BASES: dict[Basis, str] = {"stated": "stated", "inferred": "inferred from the text", "from_table": "from the table"}
 
 
 @dataclass(frozen=True)
 class Claim:
     """A claim that a paper makes about its numbers, with a function that tests the claim.
 
-    id: name of the claim in files and on pages. place: the section, and the table or figure, of the paper.
-    text: the claim in our words. wording: the paper's sentence that the claim follows from; empty for a table alone.
+    place: the section, and the table or figure, of the paper. text: the claim in our words.
     limit: how the limit of the test follows from the paper's wording or numbers.
     ask: a function of quantities that returns one finding, or several findings that all have to hold.
     about: the kind of data that decides the claim, such as "treebank" or "text".
-    basis: "stated" by the paper, "inferred" from its text, or "from_table" if only a table shows the claim.
+    wording: the paper's sentence that the claim follows from; "" if only a table shows the claim ("from_table").
     types: the types of heads whose names the claim rests on.
     """
 
@@ -277,11 +250,7 @@ class Claim:
             raise ValueError(f"{self.id} needs the paper's words unless it is from a table, which has none")
 
     def find(self, quantities: Quantities) -> tuple[Finding, ...]:
-        """Return the findings of the claim.
-
-        quantities: the measured quantities of one model with a partition or task.
-        Raises `NoVerdictError` if a quantity or a type is missing, or if the name of a type is doubtful.
-        """
+        """Return what `ask` finds; raises `NoVerdictError` if a quantity or type is missing or a name is doubtful."""
         if lacking := [name for name in self.types if name not in quantities.types]:
             raise NoVerdictError(f"the partition lacks {join(lacking)}")
         if doubtful := [name for name in self.types if name in quantities.doubtful]:
@@ -291,10 +260,10 @@ class Claim:
 
 
 class Claims(list[Claim]):
-    """A list of a paper's claims about one kind of data; a call of the list appends a `Claim`.
+    """A list of a paper's claims about one kind of data, such as "text"; a call of the list appends a `Claim`.
 
-    about: the kind of data, such as "treebank" or "text". A call takes the id of the claim and, by name, the other
-    fields of `Claim` but for `about`. A call without `ask` returns a decorator for the function `ask`.
+    A call takes the id of the claim and, by name, the other fields of `Claim` but for `about`. A call without `ask`
+    returns a decorator for the function `ask`.
     """
 
     def __init__(self, about: str) -> None:
@@ -326,10 +295,9 @@ class Verdict:
     def deciding(self) -> int | None:
         """The index, in `findings`, of the finding that makes the verdict; None if there is no verdict.
 
-        In a reading whose verdict is FAILS, the failing finding with the smallest p-value decides. In any other
-        reading, the finding with the largest p-value decides, among the findings that have the verdict of the reading.
-        Among several readings, the one whose deciding finding has the largest p-value is taken, whatever its verdict. A
-        missing p-value counts as 0, and the first finding wins a tie.
+        If a reading fails, its failing finding with the smallest p-value decides. Otherwise the finding with the
+        largest p-value decides, among those with the verdict of the reading. Among several readings, the one whose
+        deciding finding has the largest p-value is taken. A missing p-value counts as 0.
         """
         p = np.nan_to_num([finding.p for finding in self.findings])
         of_readings = _of_readings(self.findings, _of_each(self.findings))
@@ -337,10 +305,9 @@ class Verdict:
         return max(chosen, key=p.__getitem__, default=None)
 
     def at(self, level: float) -> str:
-        """Return the verdict on the claim if every finding with a p-value of at least `level` (at most 0.05) is open.
+        """Return the verdict on the claim if findings whose p-value is not below `level`, at most 0.05, count as open.
 
-        The p-value of a finding that fails is first multiplied by the number of findings in its reading. A finding
-        without a p-value keeps its verdict.
+        A failing finding's p-value is first multiplied by the number of findings in its reading.
         """
         return _of_all(self.findings, _of_each(self.findings, level)) if self.findings else NO_VERDICT
 
@@ -363,11 +330,10 @@ def judge(claim: Claim, quantities: Quantities) -> Verdict:
     return Verdict(claim, verdict, "; ".join(map(str, shown)), findings)
 
 
-@dataclass(frozen=True)
-class Correction:
+class Correction(NamedTuple):
     """A verdict after correction for the number of claims; "" if the finding that decides has no p-value.
 
-    p, p_holm: p-value of the deciding finding before and after the correction; NaN without one.
+    p, p_holm: p-value of the deciding finding before and after the correction; NaN if it has none.
     """
 
     verdict: str
@@ -392,21 +358,14 @@ def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES))
         if deciding is None or math.isnan(corrected_p[deciding]):
             corrections.append(Correction(NO_VERDICT if deciding is None else "", math.nan, math.nan))
             continue
-        kept = [
-            OPEN if p_holm >= ALPHA else own
-            for own, p_holm in zip(_of_each(verdict.findings), corrected_p, strict=True)
-        ]
-        by_holm = _of_all(verdict.findings, kept)
+        each = zip(_of_each(verdict.findings), corrected_p, strict=True)
+        by_holm = _of_all(verdict.findings, [OPEN if p_holm >= ALPHA else own for own, p_holm in each])
         corrections.append(Correction(by_holm, verdict.findings[deciding].p, corrected_p[deciding]))
     return corrections
 
 
 def _of_each(findings: Sequence[Finding], level: float = ALPHA) -> list[str]:
-    """Return HOLDS, FAILS or OPEN for each finding of one claim; OPEN if its p-value is not below `level`.
-
-    A claim fails if one of its findings fails. The p-value of a finding that fails is therefore multiplied by the
-    number of findings in its reading, so that a true claim does not fail by chance.
-    """
+    # One finding that fails makes a claim fail, so that its p-value is multiplied by the number of findings.
     several = Counter(finding.reading for finding in findings)
     return [
         OPEN if (several[finding.reading] if finding.verdict == FAILS else 1) * finding.p >= level else finding.verdict
@@ -415,7 +374,7 @@ def _of_each(findings: Sequence[Finding], level: float = ALPHA) -> list[str]:
 
 
 def _of_readings(findings: Sequence[Finding], verdicts: Sequence[str]) -> list[tuple[str, list[int]]]:
-    """Return (verdict, indices of the findings that have it) of each reading; verdicts: one for each finding."""
+    # The verdict of each reading, with the indices of the findings that have it.
     of_readings = []
     for reading in dict.fromkeys(finding.reading for finding in findings):
         own = {number: verdicts[number] for number, finding in enumerate(findings) if finding.reading == reading}

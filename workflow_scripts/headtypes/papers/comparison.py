@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -38,7 +37,7 @@ COLUMNS = [
 ]
 # The name of the config's own reading, where verdicts stand under several.
 OWN_READING = "ablation"
-# Options of `table_files.read_csv`: a name may be a number, or what pandas takes for a missing value.
+# How tables are read: a name may be a number, or what pandas takes for a missing value.
 NAMED = {
     "dtype": dict.fromkeys(("model", "partition", "task", "condition", "doubtful"), str),
     "keep_default_na": False,
@@ -73,8 +72,7 @@ class Subject:
     """A model with one partition or one task, which is compared with a paper.
 
     names: {column: cell} of the cells that all its rows share: model, partition or task, and number of inputs.
-    ours, theirs: quantities that were measured, and that the paper published.
-    value_rows: rows that `value_row` returned, each with a published value next to ours.
+    ours, theirs: quantities that were measured, and that the paper published. value_rows: results of `value_row`.
     """
 
     names: Mapping[str, str | float | None]
@@ -82,6 +80,10 @@ class Subject:
     ours: Quantities
     theirs: Quantities
     value_rows: Iterable[dict] = ()
+
+
+# A subject, the verdicts on its claims, and its rows of values.
+_Judged = tuple[Subject, list[Verdict], list[dict]]
 
 
 def comparison_table(
@@ -93,18 +95,15 @@ def comparison_table(
     """Return a table with a row for each verdict on a claim and each published value next to ours.
 
     columns: the columns of the table: the keys of `Subject.names`, and the columns that all papers have (`COLUMNS`).
-    repeats: {common name: models that differ in a random seed alone}. Rows about all of these models together come
-        last, and their `kind` ends in " over models".
-    tested: "stated", "inferred" or "from_table", the claims whose p-values are corrected for the number of claims.
+    repeats: {common name: models that differ in a random seed alone}. Rows about five or more of these models together
+        come last, and their `kind` ends in " over models".
+    tested: which of "stated", "inferred" and "from_table" claims are corrected for the number of claims.
     """
-    judged = [
-        _Judged(
-            subject,
-            [judge(claim, subject.ours) for claim in subject.claims],
-            [{"remark": subject.theirs.published.remarks(row["id"]), **row} for row in subject.value_rows],
-        )
-        for subject in subjects
-    ]
+    judged: list[_Judged] = []
+    for subject in subjects:
+        verdicts = [judge(claim, subject.ours) for claim in subject.claims]
+        remarks = subject.theirs.published.remarks
+        judged.append((subject, verdicts, [{"remark": remarks(row["id"]), **row} for row in subject.value_rows]))
     rows = [
         {**subject.names, **row}
         for subject, verdicts, figures in judged
@@ -113,32 +112,28 @@ def comparison_table(
     for name, models in (repeats or {}).items():
         alike: dict[tuple, list[_Judged]] = {}
         for one in judged:
-            names = one.subject.names
-            if names["model"] in models:
-                data = names.get("partition"), names.get("task"), one.subject.claims[0].about
+            subject = one[0]
+            if subject.names["model"] in models:
+                data = subject.names.get("partition"), subject.names.get("task"), subject.claims[0].about
                 alike.setdefault(data, []).append(one)
-        for several in (several for several in alike.values() if len(several) >= FEWEST):
-            names = {**several[0].subject.names, "model": name}
-            rows += [{**names, **row, "kind": row["kind"] + TOGETHER} for row in _rows_together(several)]
+        for several in alike.values():
+            names = several[0][0].names | {"model": name}
+            together = _rows_together(several) if len(several) >= FEWEST else ()
+            rows += [{**names, **row, "kind": row["kind"] + TOGETHER} for row in together]
     return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(NUMBERS, float))
 
 
-class _Judged(NamedTuple):
-    subject: Subject
-    verdicts: list[Verdict]
-    figures: list[dict]
-
-
 def _rows_together(several: Sequence[_Judged]) -> Iterator[dict]:
-    of_claims = [judged_together(verdicts) for verdicts in zip(*(one.verdicts for one in several), strict=True)]
-    for row, verdict in zip(_claim_rows(several[0].subject, of_claims), of_claims, strict=True):
+    (subject, *_), verdicts, figures = zip(*several, strict=True)
+    of_claims = [judged_together(of_claim) for of_claim in zip(*verdicts, strict=True)]
+    for row, verdict in zip(_claim_rows(subject, of_claims), of_claims, strict=True):
         means = [] if verdict.deciding is None else [verdict.findings[verdict.deciding]]
         remark = "".join(f"beside it, {mean.quantity}, mean of the models: {mean.measured}" for mean in means)
         yield row | {"remark": remark, "doubtful": "", "verdict_holm": ""}
-    by_value = [{(row["id"], row["published"]): row for row in one.figures} for one in several]
+    by_value = [{(row["id"], row["published"]): row for row in rows} for rows in figures]
     for value, row in by_value[0].items():
-        same = [rows[value] for rows in by_value if value in rows]
-        if len(same) == len(several):
+        if all(value in rows for rows in by_value):
+            same = [rows[value] for rows in by_value]
             mean = mean_over_models([Measured(one["ours"], one["low"], one["high"], over=one["over"]) for one in same])
             doubtful = {name: None for one in same for name in one.get("doubtful", "").split(", ") if name}
             yield row | _numbers(mean, row["published"]) | {"doubtful": ", ".join(doubtful)}
@@ -149,11 +144,9 @@ def _claim_rows(subject: Subject, verdicts: Sequence[Verdict], tested: Collectio
     for verdict, corrected in zip(verdicts, correct(verdicts, tested), strict=True):
         claim = verdict.claim
         row = {"kind": "claim", "basis": claim.basis, "place": claim.place, "id": claim.id, "quantity": claim.text}
-        if verdict.deciding is not None:
-            findings = judge(claim, subject.theirs).findings
-            value = findings[verdict.deciding].measured.value if findings else None
-            row |= _numbers(verdict.findings[verdict.deciding].measured, value)
-            row["unit"] = verdict.findings[verdict.deciding].unit
+        if (deciding := verdict.deciding) is not None:
+            found, theirs = verdict.findings[deciding], judge(claim, subject.theirs).findings
+            row |= _numbers(found.measured, theirs[deciding].measured.value if theirs else None) | {"unit": found.unit}
         row |= {"verdict": verdict.verdict, "reason": verdict.reason, "remark": remarks(claim.id)}
         row |= {"p": corrected.p, "p_holm": corrected.p_holm, "verdict_holm": corrected.verdict}
         yield row | {"doubtful": ", ".join(name for name in claim.types if name in ours.doubtful)}
@@ -165,19 +158,32 @@ def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float
 
 
 def subject_title(model: str, other: str) -> str:
-    """Return the heading of a section on a model with its partition or task `other`; "" for a model without one."""
+    """Return the heading of a section on a model; other: its partition or task, or "" for tasks it does not have."""
     return f"{model}, {other or 'what it does not read'}"
 
 
 def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield the Markdown of a model with one partition or task: verdicts, then values by their place in the paper.
-
-    rows: the rows of the model and its partition or task in the result of `comparison_table`.
-    """
+    """Yield Markdown of verdicts, then of values; rows: those of `comparison_table` on one model and partition."""
     if "doubtful" in rows and rows["doubtful"].any():
         yield "Types in brackets have a doubtful name."
-    yield from _claim_parts(rows[rows["kind"] == "claim"])
-    yield from _value_parts(rows[rows["kind"] == "figure"])
+    claims, values = (rows[rows["kind"] == kind] for kind in ("claim", "figure"))
+    for label, decided in by_basis(claims[claims["verdict"] != NO_VERDICT]):
+        yield f"### Claims: {label}"
+        shown = decided[["id", "verdict", "verdict_holm", "p", "p_holm", "reason", "remark"]]
+        p = {name: decided[name].map("{:.2g}".format).where(decided[name].notna(), "") for name in ("p", "p_holm")}
+        names = {"id": "", "verdict_holm": "corrected", "p_holm": "p, corrected", "reason": "what decides"}
+        yield markdown_table(shown.assign(**p).rename(columns=names))
+    undecided = claims[claims["verdict"] == NO_VERDICT].groupby("reason", sort=False)["id"]
+    if len(undecided):
+        yield "No verdict:"
+        yield "".join(f"- {reason}: {', '.join(ids)}.\n" for reason, ids in undecided)
+    for place, at_place in values.groupby("place", sort=False):
+        shown = at_place[["quantity", "ours", "published", "difference", "remark"]]
+        if at_place["low"].notna().any():
+            ends = zip(at_place["low"], at_place["high"], at_place["over"], strict=True)
+            shown.insert(2, "interval", [str(Measured(math.nan, *both, over=over)) for *both, over in ends])
+        yield f"### {place[0].upper()}{place[1:]}"
+        yield markdown_table(shown)
 
 
 def comparison_page(
@@ -193,8 +199,8 @@ def comparison_page(
     """Return Markdown: counts of verdicts, all claims, a section for each model and partition (or task), and notes.
 
     introduction: paragraphs before the counts. table: the result of `comparison_table`.
-    keys: its columns that name model and partition (task). units: its columns with numbers of inputs, as `n_questions`.
-    section: a function from the rows of one model and partition (task) to the paragraphs of its section.
+    keys: its columns that name model and partition (or task). units: its columns with numbers of inputs.
+    section: a function from the rows of one model and partition (or task) to the paragraphs of its section.
     """
     parts = [
         *introduction,
@@ -241,9 +247,7 @@ def _claim_list(claims: Iterable[Claim]) -> str:
             "the paper's words": f"“{claim.wording}”" if claim.wording else "",
             "limit": claim.limit,
         }
-        for basis in BASES
-        for claim in claims
-        if claim.basis == basis
+        for claim in sorted(claims, key=lambda claim: [*BASES].index(claim.basis))
     ]
     return markdown_table(pd.DataFrame(rows))
 
@@ -272,36 +276,12 @@ def _numbers(ours: Measured, published: float | None) -> dict:
     return row if published is None else row | {"difference": ours.value - published}
 
 
-def _claim_parts(claims: pd.DataFrame) -> Iterator[str]:
-    for label, rows in by_basis(claims[claims["verdict"] != NO_VERDICT]):
-        yield f"### Claims: {label}"
-        shown = rows[["id", "verdict", "verdict_holm", "p", "p_holm", "reason", "remark"]]
-        written = {name: rows[name].map("{:.2g}".format).where(rows[name].notna(), "") for name in ("p", "p_holm")}
-        names = {"id": "", "verdict_holm": "corrected", "p_holm": "p, corrected", "reason": "what decides"}
-        yield markdown_table(shown.assign(**written).rename(columns=names))
-    others = claims[claims["verdict"] == NO_VERDICT]
-    if not others.empty:
-        yield "No verdict:"
-        groups = others.groupby("reason", sort=False)["id"]
-        yield "".join(f"- {reason}: {', '.join(ids)}.\n" for reason, ids in groups)
-
-
-def _value_parts(values: pd.DataFrame) -> Iterator[str]:
-    for place, rows in values.groupby("place", sort=False):
-        shown = rows[["quantity", "ours", "published", "difference", "remark"]]
-        if rows["low"].notna().any():
-            ends = zip(rows["low"], rows["high"], rows["over"], strict=True)
-            shown.insert(2, "interval", [str(Measured(math.nan, *both, over=over)) for *both, over in ends])
-        yield f"### {place[0].upper()}{place[1:]}"
-        yield markdown_table(shown)
-
-
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
     """Return the verdict on a claim from `verdicts` on it, one for each of several models that differ in a seed.
 
     The claim holds if it holds in each of n models, fails if it fails in each model, and is open otherwise. Models
     without a verdict are left out; if fewer than five have one, there is no verdict. The findings are means over the
-    models, which decide nothing; there are none if models were asked for different quantities.
+    models, which decide nothing.
 
     A claim that is true of no more than half of all trainings is true of all n models with a probability of at most
     2^-n. If the claim is false of one model, the claim holds wrongly in that model with a probability of p / 2, for
@@ -331,11 +311,11 @@ def mean_over_models(several: Sequence[Measured]) -> Measured:
     """Return the mean of one quantity over at least two models, with a 95 % interval for other seeds and other inputs.
 
     The variance of the mean is the variance between models, divided by their number, plus the mean variance over inputs
-    from the intervals. Models answer the same questions, so the variance over inputs does not average out. Scatter by
-    model and question is in both terms, so the sum is at least the true variance (Owen 2007, The pigeonhole bootstrap).
+    from the intervals, which does not average out, since models answer the same questions. Scatter by model and
+    question is in both terms, so the sum is at least the true variance (Owen 2007, The pigeonhole bootstrap).
 
-    The interval is Student's t with the degrees of freedom of Satterthwaite (1946). There is no interval if nothing
-    varies. The interval misses the true mean in more than 5 % of trials if a few seeds train to a regime of their own.
+    The interval is Student's t with the degrees of freedom of Satterthwaite (1946); there is none if nothing varies. It
+    misses the true mean in more than 5 % of trials if a few seeds train to a regime of their own.
     """
     values = np.array([measured.value for measured in several])
     between = values.var(ddof=1) / len(values)

@@ -270,11 +270,7 @@ def test_a_model_that_breaks_one_claim_names_it_and_no_other(name):
 
 
 @pytest.mark.parametrize(
-    ("half", "said"),
-    [
-        (2, "the same for limits from 0 to 96"),
-        (40, "open for limits from 52 to 100"),
-    ],
+    ("half", "said"), [(2, "the same for limits from 0 to 96"), (40, "open for limits from 52 to 100")]
 )
 def test_limits_on_a_scale_of_their_own_say_for_which_others_the_verdict_is_the_same(half, said):
     """99.3 percent of the baseline are left; half the interval's width is in points of exact match."""
@@ -375,11 +371,7 @@ def with_random_types(rng: np.random.Generator) -> Evidence:
 
 
 @pytest.mark.parametrize(
-    "claim",
-    [
-        *("dense-first-layers", "dense_vertical-middle-layers", "vertical-last-layers"),
-        "models-alike",
-    ],
+    "claim", [*("dense-first-layers", "dense_vertical-middle-layers", "vertical-last-layers"), "models-alike"]
 )
 def test_random_layouts_bear_out_no_claim_and_refute_none(claim):
     """Of 40, one is expected where 2.5 % may; five are seen once in three hundred times.

@@ -11,7 +11,7 @@ from headtypes.core.files import read_each
 from headtypes.core.table_files import read_csv
 from headtypes.papers import comparison
 from headtypes.papers.claims import Measured
-from headtypes.papers.guan2020 import claims_of_answers, claims_of_heads
+from headtypes.papers.guan2020.claims import of_answers, of_heads
 from headtypes.papers.guan2020.published import METRICS, Guan2020
 from headtypes.papers.guan2020.quantities import (
     Model,
@@ -26,7 +26,7 @@ from headtypes.papers.guan2020.quantities import (
 from headtypes.papers.guan2020.readings import under_every_reading
 from headtypes.papers.paper import PARTITION_KEYS, Compared, Found, Key
 
-CLAIMS = (*claims_of_heads.claim, *claims_of_answers.claim)
+CLAIMS = (*of_heads, *of_answers)
 _HALVES = {half: half for half in HALVES} | {"pairs": "pairs of a head and a sample"}
 COLUMNS = [*PARTITION_KEYS, *comparison.COLUMNS, "doubtful", "n_questions"]
 

@@ -3,7 +3,7 @@
 They are in percent, but for `heads.{layer}.{type}`, numbers of heads with layers from 0, and `mixture_agreement`, the
 adjusted Rand index of the clusters of k-means and of a mixture. `kept` are heads in the cluster in which they are in
 the model's parent, clusters matched by their heads; `changed` are all others. Quantities of the `family` are those of
-other models of the run, and known for the model that stands beside `MAIN_MODEL`.
+other models of the run, and are known for the paper's main model alone.
 """
 
 import math
@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -45,26 +44,23 @@ _MISSING = {
     "own_cluster": "heads were not clustered, so that they are not compared with single samples",
     "kept": "there is no parent to compare with",
     **{
-        f"mixture_agreement.{form}": f"k-means was not compared with a Gaussian mixture ({form})"
-        for form in MIXTURES.values()
+        f"mixture_agreement.{it}": f"k-means was not compared with a Gaussian mixture ({it})"
+        for it in MIXTURES.values()
     },
 }
 
 
 @dataclass(frozen=True)
 class Model(Quantities):
-    """Quantities of a model under a partition. A method raises `NoVerdictError` if a quantity it needs is not known.
-
-    Methods take a condition as its number (ID) in the paper's Tables 2 and 3.
-    """
+    """Quantities of a model under a partition; conditions are given by their numbers in the paper's Tables 2 and 3."""
 
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
 
     def left(self, condition: int, percent: int) -> Quantity:
-        """Return exact match under the paper's condition `condition` less `percent` % of the baseline's, in points."""
+        """Return exact match under a condition less `percent` % of the baseline's exact match, in points."""
 
         def beside(percent: int) -> Measured:
-            return self._weighted_score({condition: 1.0, self._baseline: -percent / 100})
+            return self._weighted_score({condition: 1.0, self.published.baseline.id: -percent / 100})
 
         label = f"exact match with {self._name(condition)} less {percent} % of the baseline's"
         return Quantity(label, beside(percent), Scale("% of the baseline's", percent, beside), "points")
@@ -73,17 +69,17 @@ class Model(Quantities):
         return Quantity(f"exact match with {self._name(condition)}", self._weighted_score({condition: 1.0}), unit="%")
 
     def drop(self, condition: int, *others: int) -> Quantity:
-        """Return the drop of exact match under the paper's `condition` less the drops under `others`, in points."""
+        """Return the drop of exact match under one condition less the drops under all `others`, in points."""
         # With one other condition, the baseline cancels out.
-        weights = {self._baseline: 1.0 - len(others), condition: -1.0, **dict.fromkeys(others, 1.0)}
+        weights = {self.published.baseline.id: 1.0 - len(others), condition: -1.0, **dict.fromkeys(others, 1.0)}
         less = f" less {join(f'that with {self._name(other)}' for other in others)}" if others else ""
         label = f"drop of exact match with {self._name(condition)}{less}"
         return Quantity(label, self._weighted_score(weights), unit="points")
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
-        """Return the percentage of a type's heads in a third of the layers less the largest in other thirds, in points.
+        """Return the percent of a type's heads in one third of the layers less the most in another, less chance.
 
-        The difference's mean over permutations of the layers is subtracted, and the permutations give the interval.
+        Chance is the mean of this difference over permutations of the layers, which also give the interval.
         """
 
         def beyond(heads: np.ndarray) -> np.ndarray:
@@ -94,11 +90,10 @@ class Model(Quantities):
         return beside_permuted_layers(label, beyond, self.layout([type_name])[0], "points")
 
     def stability(self, k: int) -> dict[str, Quantity]:
-        """Return {"heads", "samples", "pairs": percent on which all clusterings into k clusters agree}.
+        """Return {what is halved: the percent of heads or pairs on which all clusterings into k clusters agree}.
 
-        Each clustering is of a random half of the heads, the samples, or the pairs of a head and a sample; percent are
-        of heads, or, for "pairs", of pairs. Raises `NoVerdictError` if the partition has not as many types as the
-        paper's, or stability was not measured.
+        Each clustering is of a random half of the "heads", "samples" or "pairs" of a head and a sample. Raises
+        `NoVerdictError` if the partition has not as many types as the paper's, or stability was not measured.
         """
         self.check_number_of_types()
         if not (stability := self.of_kind(f"stability.{k}")):
@@ -121,8 +116,7 @@ class Model(Quantities):
     def layout(self, types: Sequence[str], kind: str = "heads") -> np.ndarray:
         """Return numbers of heads, [type, layer]: a row for each of `types`, then one for all other types if any.
 
-        kind: start of the names of quantities, "heads" or `family.{model}.heads`. Raises `NoVerdictError` for an
-            unknown type.
+        kind: start of the names of the quantities, "heads" or `family.{model}.heads`.
         """
         heads: dict[str, list[int]] = defaultdict(list)
         for name, count in self.of_kind(kind).items():
@@ -135,32 +129,25 @@ class Model(Quantities):
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
         """Return {name in the paper's Table 1: numbers of heads, [type, layer]} for models of the run.
 
-        models: these names. The rows are `types`, then all other types together, if any. Raises `NoVerdictError` if any
-            of the names is that of no model of the run, or if a type of `types` is missing or doubtful in a model.
+        models: these names. The rows are `types`, then all other types together, if any. Raises `NoVerdictError` if a
+            model is not in the run, or if one of `types` is missing or doubtful in a model.
         """
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")
-        missing = [model for model in models if not self.of_kind(f"family.{model}")]
-        if missing:
+        if missing := [model for model in models if not self.of_kind(f"family.{model}")]:
             raise NoVerdictError(f"no model stands beside {join(missing)}")
         for model in models:
-            doubtful = [name for name in self.of_kind(f"family.{model}.doubtful") if name in types]
-            if doubtful:
+            if doubtful := [name for name in self.of_kind(f"family.{model}.doubtful") if name in types]:
                 raise NoVerdictError(f"doubtful name in {model}: {join(doubtful)}")
         return {model: self.layout(types, f"family.{model}.heads") for model in models}
-
-    @property
-    def _baseline(self) -> int:
-        return self.published.baseline.id
 
     def _weighted_score(self, weights: Mapping[int, float]) -> Measured:
         ids = {condition: f"{condition}.exact_match" for condition, weight in weights.items() if weight}
         if not any(f"{condition.id}.exact_match" in self for condition in self.published.conditions):
             raise NoVerdictError("the model was not evaluated on questions")
-        missing = [self._name(condition) for condition, id_ in ids.items() if id_ not in self]
-        if missing:
+        if missing := [self._name(condition) for condition, id_ in ids.items() if id_ not in self]:
             raise NoVerdictError(f"not evaluated: {join(missing)}")
-        baseline = f"{self._baseline}.exact_match"
+        baseline = f"{self.published.baseline.id}.exact_match"
         if baseline in self and self[baseline].value == 0:
             raise NoVerdictError("the model answers no question correctly, even with all its heads")
         return self.weighted_sum({id_: weights[condition] for condition, id_ in ids.items()})
@@ -183,7 +170,7 @@ def beyond_others(thirds: np.ndarray, third: Third) -> np.ndarray:
 
 
 def name_operations(operations: Mapping[str, str], doubtful: Sequence[str] = ()) -> str:
-    """Return a condition, {type or head: operation}, in words, such as "zero dense+[vertical]" (doubtful: vertical)."""
+    """Return a condition, {type or head: operation}, such as "zero dense+[vertical]" if vertical is doubtful."""
     types: dict[str, list[str]] = {}
     for name, operation in operations.items():
         types.setdefault(operation, []).append(bracket(name, doubtful))
@@ -207,13 +194,13 @@ def collect_quantities(
     rows: Iterable[Mapping],
     published: Guan2020,
     *,
-    stabilities: Mapping[Key, Mapping[str, Measured]] = MappingProxyType({}),
-    parents: Mapping[Key, Partition | None] = MappingProxyType({}),
-    families: Mapping[Key, Mapping[str, Partition]] = MappingProxyType({}),
+    stabilities: Mapping[Key, Mapping[str, Measured]] = {},
+    parents: Mapping[Key, Partition | None] = {},
+    families: Mapping[Key, Mapping[str, Partition]] = {},
 ) -> dict[Key, Model]:
-    """Return the quantities of every model and partition, in the order of `partitions`.
+    """Return the quantities of every model and partition; keys of mappings are (model, partition).
 
-    Keys of mappings are (model, partition). answers: the result of `read_answers`.
+    answers: the result of `read_answers`.
     rows: mappings with the keys model, partition, condition and operations, one for each evaluation.
     stabilities: {name: quantity} on the clustering. parents: partition of the model's parent, or None.
     families: {row of the paper's Table 1: partition of the model for this row}.
@@ -284,10 +271,9 @@ def _kept(partition: Partition, parent: Partition) -> dict[str, Measured]:
 
 
 def read_answers(scores: Mapping[tuple[str, str, str], StrPath]) -> dict[Key, ScoredAnswers]:
-    """Return {(model, partition): scored answers} of every model that answers questions.
+    """Return {(model, partition): scored answers}, without tasks that have no exact match, such as sentence pairs.
 
-    scores: {(model, partition, condition): path}. A task of sentence pairs is left out, since the task has no exact
-    match, and an F1 of another kind.
+    scores: {(model, partition, condition): path}.
     """
     by_partition: dict[Key, dict[str, StrPath]] = defaultdict(dict)
     for (model, partition, condition), path in scores.items():
@@ -307,9 +293,9 @@ def read_stabilities(
     """Return {(model, partition): {name: quantity}} on how stable clusterings are and on gaps between heads.
 
     Names: stability.{k}.{what is halved}, in percent; own_cluster, the percent of pairs of a head and a sample whose
-    nearest cluster is the head's; mixture_agreement.{mixture}, an adjusted Rand index; dips.line and dips.paths, which
-    tell of gaps (`measured_gaps`). Arguments are by (model, partition). stabilities: paths of JSON files on
-    clusterings. numbers: paths of tables with the stability for each number of types k.
+    nearest cluster is the head's; mixture_agreement.{mixture}, an adjusted Rand index; dips.line and dips.paths, on
+    gaps. Arguments are by (model, partition). stabilities: paths of JSON files on clusterings. numbers: paths of
+    tables with the stability for each number of types k.
     """
     found = {}
     for key, path in stabilities.items():
@@ -331,21 +317,19 @@ def read_stabilities(
     return found
 
 
-def models_beside(partitions: Iterable[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
-    """Return, for each partition of the paper's main model, partitions of the models of Table 1 by the same clustering.
+def models_beside(partitions: Sequence[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
+    """Return {(model, partition) of the paper's main model: {name in Table 1: partition by the same method and k}}.
 
     partitions: mappings in the config's order: model, partition, method, k and published (name in Table 1, or None).
-    read: {(model, partition): types of heads}. The result is {(model, partition): {name in Table 1: partition}}.
-    A model may have several partitions by this method and k: the one of the same name is taken, else the first.
-    A fine-tuned model is read on its own task, though the paper does not say on which task its models were read.
+    read: {(model, partition): types of heads}. Of several partitions of a model by this method and k, the one of the
+        same name is taken, else the first: the paper does not say on which task its models were read.
     """
-    partitions, families = list(partitions), {}
+    families = {}
     for main in partitions:
         if main["published"] != MAIN_MODEL or main["method"] is None:
             continue
-        alike = [
-            one for one in partitions if one["published"] and all(one[name] == main[name] for name in ("method", "k"))
-        ]
+        way = main["method"], main["k"]
+        alike = [one for one in partitions if one["published"] and (one["method"], one["k"]) == way]
         alike.sort(key=lambda one: (one is not main, one["partition"] != main["partition"]))
         family: dict[str, Partition] = {}
         for one in alike:

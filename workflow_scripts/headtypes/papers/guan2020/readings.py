@@ -11,7 +11,7 @@ from headtypes.core.tables import document, markdown_table, write_table
 from headtypes.papers import comparison
 from headtypes.papers.claims import BASES, FAILS, HOLDS, NO_VERDICT, OPEN, join
 from headtypes.papers.comparison import OWN_READING
-from headtypes.papers.guan2020.claims_of_answers import claim
+from headtypes.papers.guan2020.claims import of_answers
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.guan2020.quantities import ScoredAnswers, collect_quantities, published_quantities, read_answers
 from headtypes.papers.paper import PARTITION_KEYS, Key
@@ -42,7 +42,7 @@ def readings_table(
         quantities = collect_quantities(partitions, answers, _under(rows, reading), published)
         # Claims about shares of types, for instance, do not depend on answers.
         subjects = [
-            comparison.Subject(dict(zip(PARTITION_KEYS, key, strict=True)), claim, ours, theirs)
+            comparison.Subject(dict(zip(PARTITION_KEYS, key, strict=True)), of_answers, ours, theirs)
             for key, ours in quantities.items()
         ]
         claims = comparison.comparison_table(subjects, [*PARTITION_KEYS, *comparison.COLUMNS])

@@ -27,10 +27,7 @@ class Shares(Quantities):
     """
 
     def by_norms_beyond(self, kind: str, times: float) -> Quantity:
-        """Return the percentage of norms that tokens of a kind get less `times` their percentage of weights, in points.
-
-        kind: "special" or "punctuation". Raises `NoVerdictError` if no sample has tokens of the kind.
-        """
+        """Return the percent of norms that tokens of a kind get less `times` their percent of weights, in points."""
         names = f"{kind}.norms", f"{kind}.weights"
         if any(name not in self for name in names) or self[names[1]].value == 0:
             raise NoVerdictError(self.otherwise)
@@ -65,11 +62,7 @@ claim(
 )
 
 
-def compare_files(
-    features: Mapping[Key, StrPath],
-    published: Published,
-    **judging: Any,
-) -> Compared:
+def compare_files(features: Mapping[Key, StrPath], published: Published, **judging: Any) -> Compared:
     """Return the comparison; features: {(model, task): file of features}; judging: options of `comparison_table`."""
     quantities = {key: collect_shares(path, published) for key, path in features.items()}
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
@@ -93,10 +86,9 @@ def compare_files(
 
 
 def collect_shares(path: StrPath, published: Published) -> Shares:
-    """Return the percentage of attention that each kind of token gets, by weights and by norms.
+    """Return the percent of attention that each kind of token gets; path: file of a model's head features on a task.
 
-    path: file of head features of a model on a task. Shares over all heads have intervals over samples, and shares of
-    single layers have none.
+    Percentages over all heads have intervals over samples, and those of single layers have none.
     """
     features = read_features(path)
     values, columns = {}, {}

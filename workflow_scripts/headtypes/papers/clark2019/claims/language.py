@@ -1,8 +1,7 @@
-"""The claims of sections 4 and 5, and the quantities that they are judged on: relations, coreference and probes.
+"""The claims of sections 4 and 5, and of section 3.2 on what a head is for, with the quantities they are judged on.
 
-With them the claims of section 3.2 that rest on what a head is for. Accuracies are in percent. Claims are judged on
-`columns`, scored on other sentences or documents than heads and offsets were chosen on; values with the paper's beside
-them are chosen and scored on the same ones. Relations have the paper's names.
+Accuracies are in percent. Claims are judged on `columns`, scored on other sentences or documents than heads and offsets
+were chosen on; values with the paper's beside them are chosen and scored on the same ones.
 
 Sentences that no claim decides: that "particular heads correspond remarkably well to particular relations" (the best
 heads of relations differ in noise, too); that the maps have "a fairly thorough
@@ -61,10 +60,10 @@ _NO_OTHERS = "no document is left to choose a head on: all with coreferent menti
 
 
 class Column(NamedTuple):
-    """The scores of a system in each sentence or document; their mean over all items, such as words, is an accuracy.
+    """The scores of a system in each sentence or document (unit); their mean over all items, such as words, counts.
 
-    right: [unit] sum of the scores of a unit's items, 1 for an item that is right, or a sum of differences of two
-        scores. items: [unit] number of items. least: lowest possible percent of a unit: 0, or -100 for differences.
+    right: [unit] sum of the items' scores, 1 for an item that is right, or of differences of two such scores.
+    items: [unit] number of items. least: lowest possible percent of a unit: 0, or -100 for differences.
     """
 
     right: np.ndarray
@@ -72,12 +71,8 @@ class Column(NamedTuple):
     least: float = 0.0
 
 
-def evidence_of(columns: Mapping[str, Column], weights: Mapping[str, float]) -> Evidence | Together:
-    """Return the weighted sum of the accuracies of columns, in percent, with its interval and p-values.
-
-    columns: {name: column}. weights: {name: weight}. Columns with the same items are first summed in each unit; these
-    sums are joined by `added`.
-    """
+def _weighted_sum(columns: Mapping[str, Column], weights: Mapping[str, float]) -> Evidence | Together:
+    # Columns with the same items are first summed in each unit.
     same_items: dict[bytes, list[str]] = {}
     for name in weights:
         same_items.setdefault(np.asarray(columns[name].items, dtype=float).tobytes(), []).append(name)
@@ -95,8 +90,8 @@ def evidence_of(columns: Mapping[str, Column], weights: Mapping[str, float]) -> 
 class Accuracies(Quantities):
     """Quantities of a model on a treebank, or on documents, that are weighted sums of accuracies.
 
-    columns: {name: scores in each sentence or document}, by which claims are judged; None for the paper, whose
-        accuracies are in `by_name`. Methods raise `NoVerdictError` if an accuracy was not measured.
+    columns: {name: scores in each sentence or document}, by which claims are judged; None for the paper's own numbers,
+        which are in `by_name`.
     """
 
     over: ClassVar[str]
@@ -116,15 +111,12 @@ class Accuracies(Quantities):
         return NoVerdictError(reason if self.by_name else self.otherwise)
 
     def measured(self, *several: Mapping[str, float], rank: int = 1) -> Measured:
-        """Return the sum of accuracies times weights, or of several such sums the `rank`-th largest (smallest: -1).
-
-        several: {name of an accuracy: weight} for each sum.
-        """
+        """Return the `rank`-th largest (-1: smallest) of `several` weighted sums of accuracies, each {name: weight}."""
         for name in (name for weights in several for name in weights):
             if not self.known([name]):
                 raise self.unknown(name)
         if self.columns is not None:
-            return Measured.by(*(evidence_of(self.columns, one) for one in several), over=self.over, rank=rank)
+            return Measured.by(*(_weighted_sum(self.columns, one) for one in several), over=self.over, rank=rank)
         values = sorted((self.weighted_sum(weights).value for weights in several), reverse=True)
         return Measured(values[rank - 1 if rank > 0 else rank])
 
@@ -145,11 +137,11 @@ class Trees(Accuracies):
     def at_least(
         self, number: int, relations: Sequence[str], statistic: Statistic, side: Side, limit: float
     ) -> Finding:
-        """Return the finding that at least `number` relations have a statistic above or below a limit.
+        """Return the finding that the best heads of at least `number` relations have a statistic on a side of a limit.
 
         Each relation is judged by itself, at a level that is corrected for the number of relations. Raises
-        `NoVerdictError` if the treebank lacks relations without which the verdict is not sure.
-        statistic: a key of `STATISTICS`, of the best head; "lead" is over the best offset. limit: percent or points.
+        `NoVerdictError` if the verdict depends on relations that the treebank lacks. statistic: "accuracy", its
+        "lead" over the best offset, or what it has beyond the other "direction"; in percent, as `limit` is.
         """
         names = [f"relation.{name}.{statistic}" for name in relations]
         known = self.known(names)
@@ -180,7 +172,7 @@ class Documents(Accuracies):
     def best_head_beyond(self, system: str, candidates: str) -> Quantity:
         """Return the accuracy of the best head at antecedents less that of a baseline, such as "rules", in points.
 
-        candidates: the words among which the head chooses an antecedent: "words", "words_before" or "mentions".
+        candidates: the words among which the head's antecedent is taken: "words", "words_before" or "mentions".
         """
         name = f"antecedents.best_head.{candidates}.less_{system}"
         return self.asked(name, _lead_label(system, candidates), _lead(system, candidates, ALL), unit="points")
@@ -197,8 +189,7 @@ def _lead_label(system: str, candidates: str) -> str:
 def collect_language(found: Found, published: Clark2019) -> dict[Key, Quantities]:
     """Return the quantities of every model on every treebank and coreference task, {(model, task): quantities}.
 
-    found: {kind of result: {(model, task): path}} with the kinds `relations`, `coreference` and, of models with probes,
-        `probes`.
+    found: {"relations", "coreference", "probes" (if trained): {(model, task): path}}.
     """
     of_treebanks = {
         key: treebank_quantities(
@@ -283,7 +274,7 @@ def published_language(published: Clark2019) -> tuple[Trees, Documents]:
 
 
 def _values(columns: Mapping[str, Column], over: str) -> dict[str, Measured]:
-    return {name: Measured.by(evidence_of(columns, {name: 1.0}), over=over) for name in columns}
+    return {name: Measured.by(_weighted_sum(columns, {name: 1.0}), over=over) for name in columns}
 
 
 def _rows_of(best: BestHeads, published: Clark2019) -> dict[str, int]:
@@ -327,10 +318,9 @@ def sep_beyond_others(best: BestHeads, relations: Mapping[str, int]) -> Measured
     relations: {name of a relation: its row in `best`}.
     A head finds a relation if its accuracy is more than ten points above the best offset, and looks at [SEP] if [SEP]
     gets more than 0.25 of its attention, both on the sentences on which heads are chosen. A head's rise is its share of
-    attention to [SEP] from words without the relation, less its share from words with the relation. The value is the
-    mean rise of the best heads that find a relation and look at [SEP]. Chance is the mean if these heads change places
-    at random with heads of their layers that look at [SEP] and find no relation. Raises `NoVerdictError` if no head
-    that finds a relation looks at [SEP].
+    attention to [SEP] from words without the relation, less that from words with it. The value is the mean rise of the
+    best heads that do both. Chance is the mean if these change places at random with heads of their layers that look at
+    [SEP] and find no relation. Raises `NoVerdictError` if no head does both.
     """
     finds = _finders(best, relations)
     if not finds:
@@ -593,17 +583,10 @@ table_3(
     ask=lambda trees: trees.probe_difference("attention_and_words", "attention").above(0),
 )
 
+_FAR_BETTER = "The probe on attention and words is far better than"
 for claim, text, other in (
-    (
-        "probe-over-right-branching",
-        "The probe on attention and words is far better than right-branching.",
-        "right_branching",
-    ),
-    (
-        "probe-not-words-alone",
-        "The probe on attention and words is far better than one on distance and words.",
-        "distance_and_words",
-    ),
+    ("probe-over-right-branching", f"{_FAR_BETTER} right-branching.", "right_branching"),
+    ("probe-not-words-alone", f"{_FAR_BETTER} one on distance and words.", "distance_and_words"),
     ("probe-not-the-probe", "The same probe on a network of random weights stays far behind.", "random_network"),
 ):
     table_3(

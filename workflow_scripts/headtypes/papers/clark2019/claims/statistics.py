@@ -34,7 +34,7 @@ LABELS = {
     "gradient.all": "gradient for attention to all tokens",
     **{f"gradient_ratio.{kind}": f"gradient for attention to {of} / to all tokens" for kind, of in _ATTENDED.items()},
 }
-# What of surface patterns each statistic of heads is: the column, and whether of weights or norms.
+# The column of surface patterns that each statistic of heads is, and whether of weights or norms.
 COLUMN_OF: dict[str, tuple[str, Of]] = {name: (name, "weights") for name in COLUMNS} | {"norms.sep": ("sep", "norms")}
 # Heads of the model that the paper counts them in.
 BERT_BASE = 144
@@ -44,11 +44,10 @@ BERT_BASE = 144
 class Statistics:
     """Statistics of heads and layers, on all segments, or on each segment with a leading axis `segment`.
 
-    heads: {name of a statistic: [..., layer, head]}. layers: {name: [..., layer]}, means over the heads of a layer, but
-        `offset_heads`, a number of heads. The names are keys of `LABELS`.
+    heads, layers: {name of a statistic, such as "sep": [..., layer, head]}, and {name: [..., layer]}, means over the
+        heads of a layer, but for `offset_heads`, a number of heads.
     uniform: entropy of attention spread evenly over all tokens that a token can see, in nats, [..., layer].
     missing: {name: reason why the statistic is not known}; otherwise: the reason for names that are not in `missing`.
-    Methods raise `NoVerdictError` with the reason if a statistic is not known.
     """
 
     heads: Mapping[str, np.ndarray]
@@ -66,7 +65,7 @@ class Statistics:
     def ratio(self, above: str, below: str) -> np.ndarray:
         """Return the ratio of two statistics of layers: [layer], or [segment, layer] if they are of each segment.
 
-        A segment's number is ratio + (above - ratio * below) / mean of below, so that their mean is the ratio.
+        A segment has ratio + (above - ratio * below) / mean of below, so that the mean over segments is the ratio.
         """
         above, below = self.of_layers(above), self.of_layers(below)
         if above.ndim == 1:
@@ -82,7 +81,7 @@ class Statistics:
 
 
 def limit_of(behaviour: Behaviour, statistics: Statistics) -> np.ndarray:
-    """Return the limit above which a head shows a behaviour, [..., layer]; [1] if the limit is the same for all layers.
+    """Return the limit above which a head shows a behaviour, [..., layer], or [1] if it is the same for all layers.
 
     A limit that depends on the entropy of uniform attention is scaled from the paper's entropy to that in `statistics`.
     """
@@ -92,17 +91,14 @@ def limit_of(behaviour: Behaviour, statistics: Statistics) -> np.ndarray:
 
 
 def shows(behaviour: Behaviour, whole: Statistics) -> np.ndarray:
-    """Return whether each head shows a behaviour, [layer, head] bool; `whole` has the statistics on all segments.
-
-    Raises `NoVerdictError` if the statistic of the behaviour is not known.
-    """
+    """Return whether each head shows a behaviour, [layer, head] bool; `whole` has the statistics on all segments."""
     return whole.of_heads(behaviour.statistic) > limit_of(behaviour, whole)[..., None]
 
 
 def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndarray:
     """Return the behaviour of each head as Figure 6 marks it, such as "broad", [layer, head] str; "" without one.
 
-    A later behaviour in `rules` overrides an earlier one. A behaviour whose statistic is not known marks no head.
+    If a head shows several of `rules`, the last counts. A behaviour whose statistic is not known marks no head.
     """
     marked = np.full(next(iter(statistics.heads.values())).shape, "", dtype=object)
     for rule in rules:
@@ -124,14 +120,14 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
     if "offset_heads" not in missing:
         rules = [rule for rule in published.behaviours if rule.statistic in ("previous", "next")]
         layers["offset_heads"] = np.any([shows(rule, Statistics(heads, {})) for rule in rules], axis=0).sum(axis=-1)
-    reason = "gradients were not measured" if gradients is None else f"the model {gradients.reason}"
     for index, kind in enumerate(ATTENDED):
-        if gradients is not None and not np.isnan(values := gradients.values[..., index]).any():
-            layers[f"gradient.{kind}"] = values.mean(axis=-1)
-        elif gradients is not None and gradients.reason is None:
-            missing[f"gradient.{kind}"] = f"no segment has a token of the kind {kind}"
+        if gradients is None:
+            missing[f"gradient.{kind}"] = "gradients were not measured"
+        elif np.isnan(values := gradients.values[..., index].mean(axis=-1)).any():
+            none = f"no segment has a token of the kind {kind}"
+            missing[f"gradient.{kind}"] = none if gradients.reason is None else f"the model {gradients.reason}"
         else:
-            missing[f"gradient.{kind}"] = reason
+            layers[f"gradient.{kind}"] = values
     if "gradient.all" in layers:
         kinds = [kind for kind in ATTENDED if kind != "all" and f"gradient.{kind}" in layers]
         layers |= {f"gradient_ratio.{kind}": layers[f"gradient.{kind}"] / layers["gradient.all"] for kind in kinds}
@@ -141,8 +137,8 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
 def published_statistics(published: Clark2019) -> Statistics:
     """Return the paper's statistics: means by layer read off its figures, and counts of heads in its text.
 
-    A head's attention to the next or previous token is as the figures show it, or 0 if they do not show the head. The
-    statistic is missing if the figures show fewer heads than the text counts.
+    A head's attention to the next or previous token is as the figures show it, or 0 if they do not show the head. Both
+    statistics are left out if the figures show fewer heads than the text counts.
     """
     layers = {name: np.array(values) for name, values in published.digitised.by_layer.items()}
     counted, heads = [value for value in published.surface if value.heads is not None], {}

@@ -63,7 +63,7 @@ Measure = Callable[[Statistics], np.ndarray]
 class Heads(Quantities):
     """Quantities of a model on a text. A method raises `NoVerdictError` if a statistic for the method is not known.
 
-    whole: statistics on all segments. segments: statistics on each segment; None for the paper, without intervals.
+    whole, segments: statistics on all segments, and on each segment; `segments` is None for the paper's own numbers.
     """
 
     about: ClassVar[str] = "text"
@@ -72,10 +72,10 @@ class Heads(Quantities):
     segments: Statistics | None = None
 
     def measured(self, measure: Measure, rank: int = 1) -> Measured:
-        """Return a quantity with its interval over segments; without one if single segments lack a statistic for it.
+        """Return a quantity with its interval over segments, or without one if single segments lack a statistic for it.
 
-        measure: a function that is given `whole`, then `segments` if there are any. It returns the quantity, or several
-            numbers, of which the `rank`-th largest is taken, from 1 (the smallest: -1); of `segments`, for each one.
+        measure: a function from `whole` to one number, or to several, of which the `rank`-th largest counts (1, or -1
+            for the smallest); from `segments` to the same with a leading axis `segment`.
         """
         values = sorted(np.ravel(measure(self.whole)), reverse=True)
         with suppress(NoVerdictError):
@@ -90,9 +90,8 @@ class Heads(Quantities):
     def counted_early(self, name: str, label: str, by_layer: np.ndarray) -> Quantity:
         """Return how many more heads a layer of the first third has than one of the last, on average, less chance.
 
-        name: of the quantity. label: what is counted, in words. by_layer: [layer] number of heads.
-        Chance is the mean of this difference under random permutations of the layers. Nothing is subtracted for the
-        paper's own numbers.
+        name, label: the quantity's name, and what is counted, in words. by_layer: [layer] number of heads. Chance is
+        the mean of this difference under permutations of the layers; nothing is subtracted from the paper's numbers.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
         first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
@@ -112,9 +111,9 @@ class Heads(Quantities):
         return self._of_rank(f"largest_{number}", statistic, label, rank)
 
     def in_more_than(self, percent: float, statistic: str, side: Side) -> Quantity:
-        """Return the largest value of a statistic that more than `percent` percent of the heads reach.
+        """Return the largest value of a statistic that more than `percent` % of the heads reach, if `side` is "above".
 
-        side: "above"; or "below" for the smallest value that more than `percent` percent of the heads do not exceed.
+        If it is "below", return the smallest value that more than `percent` % of the heads do not exceed.
         """
         sign, end = (1, "least") if side == "above" else (-1, "most")
         rank = sign * (math.floor(self.whole.of_heads(statistic).size * percent / 100) + 1)
@@ -126,7 +125,7 @@ class Heads(Quantities):
         return self.asked(f"heads.{statistic}.{name}", label, lambda it: it.of_heads(statistic), rank=rank)
 
     def mean(self, statistic: str, third: Third, *, less: tuple[str, Third] | None = None) -> Quantity:
-        """Return the mean of a statistic over a third of the layers, less that of (statistic, third) in `less`."""
+        """Return a statistic's mean over a third of the layers, less the mean of another (statistic, third), `less`."""
         depth, means = self.whole.of_layers(statistic).shape[-1], [(statistic, third)]
         name, label = f"layers.{statistic}.{third}", f"mean {LABELS[statistic]} in the {third} third of layers"
         if less is not None:
@@ -142,15 +141,14 @@ class Heads(Quantities):
         return self.asked(name, label, measure)
 
     def most_in(self, third: Third, statistic: str) -> list[Finding]:
-        """Return the findings that the mean of a statistic in one third of the layers is above that in each other."""
+        """Return the findings that a statistic's mean in one third of the layers is above that in each other one."""
         return [self.mean(statistic, third, less=(statistic, it)).above(0) for it in THIRDS if it != third]
 
 
 def collect_texts(found: Found, published: Clark2019) -> dict[Key, Heads]:
     """Return the quantities of every model on every task of text, {(model, task): quantities}.
 
-    found: {kind of result: {(model, task): path}} with the kinds `surfaces`, `divergences`, `fits` (of the projection)
-        and, of models whose gradients were measured, `gradients`.
+    found: {"surfaces", "divergences", "fits" (of the projection), "gradients" (if measured): {(model, task): path}}.
     """
     return {
         key: collect_quantities(
@@ -235,7 +233,7 @@ def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> M
     divergences: [head, head] divergence of any two heads, in nats per row; None if not measured.
     marked: [layer, head] str, the behaviour of each head, "" for none. Pairs of two heads with none are left out.
     Chance is the mean of this difference if behaviours are permuted within layers, since heads of a layer are alike
-    whatever they do. Raises `NoVerdictError` without divergences, or if no two heads have the same behaviour, or all.
+    whatever they do. Raises `NoVerdictError` if no two heads, or all, have the same behaviour.
     """
     names, counts = np.unique(marked, return_counts=True)
     pairs = {name: count * (count - 1) / 2 for name, count in zip(names, counts, strict=True)}
@@ -361,8 +359,8 @@ def _(heads: Heads):
     if not layers:
         raise NoVerdictError("the model has no layer at that depth")
     label = f"mean {LABELS['sep']} in the layers at the depth of 6 to 10 of 12"
-    measured = heads.measured(lambda it: it.of_layers("sep")[..., layers].mean(axis=-1))
-    return heads.quantity("layers.sep.layers_6_to_10", label, measured).above(0.5)
+    name = "layers.sep.layers_6_to_10"
+    return heads.asked(name, label, lambda it: it.of_layers("sep")[..., layers].mean(axis=-1)).above(0.5)
 
 
 figure_2(
@@ -524,24 +522,19 @@ def _(heads: Heads):
     ),
 )
 def _(heads: Heads):
-    def less_broad(statistics: Statistics):
-        return statistics.of_layers("entropy_cls")[..., -1] - limit_of(_broad(heads), statistics)[..., -1]
+    def found(name: str, label: str, other: Measure) -> Finding:
+        name, label = f"layers.entropy_cls.last_layer.less_{name}", f"{mean} in the last layer less {label}"
+        return heads.asked(name, label, lambda it: of_cls(it)[..., -1:] - other(it), "nats", rank=-1).above(0)
 
-    def less_others(statistics: Statistics):
-        by_layer = statistics.of_layers("entropy_cls")
-        if by_layer.shape[-1] < 2:
-            raise NoVerdictError("the model has one layer")
-        return by_layer[..., -1:] - by_layer[..., :-1]
+    def of_cls(statistics: Statistics) -> np.ndarray:
+        return statistics.of_layers("entropy_cls")
 
-    def less_all(statistics: Statistics):
-        return statistics.of_layers("entropy_cls")[..., -1] - statistics.of_layers("entropy")[..., -1]
-
-    name, label = "layers.entropy_cls.last_layer.less", f"mean {LABELS['entropy_cls']} in the last layer less"
-    return [
-        heads.asked(f"{name}_broad", f"{label} the limit of broad heads", less_broad, "nats").above(0),
-        heads.asked(f"{name}_largest_other", f"{label} the largest of another layer", less_others, "nats", -1).above(0),
-        heads.asked(f"{name}_entropy", f"{label} {LABELS['entropy']}", less_all, "nats").above(0),
-    ]
+    mean, findings = f"mean {LABELS['entropy_cls']}", []
+    findings.append(found("broad", "the limit of broad heads", lambda it: limit_of(_broad(heads), it)[..., -1:]))
+    if of_cls(heads.whole).shape[-1] < 2:
+        raise NoVerdictError("the model has one layer")
+    findings.append(found("largest_other", "the largest of another layer", lambda it: of_cls(it)[..., :-1]))
+    return [*findings, found("entropy", LABELS["entropy"], lambda it: it.of_layers("entropy")[..., -1:])]
 
 
 @section_3_3(
