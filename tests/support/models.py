@@ -20,7 +20,8 @@ from transformers import (
     RobertaForQuestionAnswering,
 )
 
-from headtypes.attention.hook import open_attention
+from headtypes.attention.hook import ATTENTION
+from headtypes.models.architectures import through_interface
 from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, roberta_tokenizer
 
 WORDS = ["the", "a", "cat", "dog", "house", "river", "old", "young", "sat", "ran", "saw", "by", "under", "it", "was"]
@@ -68,7 +69,7 @@ def saved(model, tokenizer, folder: Path) -> Path:
 def opened(model):
     """A copy of a model whose attention goes through `headtypes.attention.hook`."""
     model = copy.deepcopy(model)
-    open_attention(model)
+    through_interface(model, ATTENTION)
     return model
 
 

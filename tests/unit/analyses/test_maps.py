@@ -145,7 +145,7 @@ def test_maps_are_those_of_the_plain_model_among_the_last_tokens(tmp_path):
     assert examples.tokens[-1] == "[SEP]"
     assert examples.tokens.count("[SEP]") == 2
     assert not examples.begins
-    encoded = encode_samples([SEGMENTS[1]], tokenizer, "text", 64, 40)
+    encoded = encode_samples([SEGMENTS[1]], tokenizer, "text", 40)
     plain = plain_attentions(model, encoded.input_ids[0], encoded.token_types[0])[:, :, -9:, -9:]
     assert examples.patterns == list(PATTERNS)
     for pattern, head, value, attention in zip(

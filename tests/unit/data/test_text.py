@@ -85,7 +85,7 @@ def test_a_file_and_a_data_set_of_the_hub_give_the_same_documents(tmp_path, monk
     assert tuple(documents(path)) == EXPECTED
     rows = [{"title": title, "context": text, "id": "q"} for title, texts in ARTICLES for text in texts]
     source = {"hub": "some/questions", "revision": "abc", "split": "validation"}
-    monkeypatch.setattr(fetching, "read_data_set", lambda source, _: (Dataset.from_list(rows), source))
+    monkeypatch.setattr(fetching, "_read_data_set", lambda source, _: (Dataset.from_list(rows), source))
     from_hub, record = fetch_task("mine", "text", source, None)
     assert tuple(from_hub) == EXPECTED
     assert (record["hub"], record["revision"], record["rows"]) == ("some/questions", "abc", 2)
@@ -145,7 +145,7 @@ SEGMENTS = [
 @pytest.mark.parametrize("make", [bert_tokenizer, truncating_tokenizer])
 def test_a_segment_is_a_pair_and_the_longer_paragraph_is_cut_from_its_end(make):
     tokenizer = make(WORDS)
-    encoded = encode_samples(SEGMENTS, tokenizer, "text", 512, 11)
+    encoded = encode_samples(SEGMENTS, tokenizer, "text", 11)
     assert [tokenizer.convert_ids_to_tokens(ids) for ids in encoded.input_ids] == [
         ["[CLS]", "the", "cat", "sat", "by", "[SEP]", "a", "dog", "ran", ".", "[SEP]"],
         ["[CLS]", "it", "sat", ".", "[SEP]", "it", "ran", "in", "the", "house", "[SEP]"],
@@ -158,10 +158,10 @@ def test_a_segment_is_a_pair_and_the_longer_paragraph_is_cut_from_its_end(make):
 def test_without_a_separator_a_segment_is_running_text(make):
     tokenizer = make(WORDS)
     assert not separates_texts(tokenizer)
-    encoded = encode_samples(SEGMENTS, tokenizer, "text", 512, 128)
+    encoded = encode_samples(SEGMENTS, tokenizer, "text", 128)
     for sample, ids in zip(SEGMENTS, encoded.input_ids, strict=True):
         assert ids == tokenizer(f"{sample.first}\n\n{sample.second}")["input_ids"]
-    cut = encode_samples(SEGMENTS, tokenizer, "text", 512, 6)
+    cut = encode_samples(SEGMENTS, tokenizer, "text", 6)
     assert cut.input_ids == [ids[:6] for ids in encoded.input_ids]
 
 
@@ -271,7 +271,7 @@ def test_every_operation_equals_the_dense_computation(made, operation):
 def test_a_window_is_the_sample_that_features_are_read_on(made):
     _, tokenizer, record, windows = made
     samples = [segment for document in DOCUMENTS for segment in segments_of(document)]
-    encoded = encode_samples(samples, tokenizer, "text", record.max_length, 40)
+    encoded = encode_samples(samples, tokenizer, "text", 40)
     assert encoded.truncated.any()
     assert windows.question.tolist() == [0, 0, 2, 3]
     assert np.diff(windows.offsets).tolist() == encoded.lengths

@@ -16,11 +16,11 @@ from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassificati
 from headtypes.analyses.distances.measure import DistanceFeatures
 from headtypes.api.ablation import ablated as ablated_model
 from headtypes.attention.ablate import Ablation
-from headtypes.attention.hook import Layer, model_inputs, open_attention, run
+from headtypes.attention.hook import ATTENTION, Layer, model_inputs, run
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from headtypes.data.encoding import encode_samples
-from headtypes.models.architectures import _REPLACED, check_layer, check_model
+from headtypes.models.architectures import _REPLACED, check_layer, check_model, through_interface
 from headtypes.models.fetching import fetch_model
 from headtypes.models.loading import HEADS, MissingHeadError, load_model
 from headtypes.models.model_config import body_of, is_causal, padding_token
@@ -324,10 +324,10 @@ def test_a_model_is_left_as_it_was_even_by_a_pass_that_fails(name):
     def fails(number, layer):
         raise RuntimeError("stop")
 
-    with open_attention(model):
+    with through_interface(model, ATTENTION):
         within = state(model)
         assert within != before
-        with open_attention(model):
+        with through_interface(model, ATTENTION):
             assert state(model) == within
         assert state(model) == within
         with pytest.raises(RuntimeError, match="stop"), torch.inference_mode():

@@ -87,7 +87,7 @@ class Maps(ListPerSample):
         self.keep(block, block.attention[0, :, max(0, first - block.rows.start) :, first:])
 
     def keep(self, block: Block, rows: Tensor) -> None:
-        if block.has_first_row:
+        if block.rows.start == 0:
             self._layers.append([])
         self._layers[-1].append(rows.cpu().clone())
 
@@ -107,7 +107,7 @@ class KeyLengthsRead(Maps):
     of = "norms"
 
     def add(self, block: Block) -> None:
-        if block.has_first_row:
+        if block.rows.start == 0:
             self.keep(block, block.lengths[0, :, None])
 
     def of_batch(self) -> np.ndarray:

@@ -189,7 +189,7 @@ class WordReducer(ListPerSample):
             if mask is not None:
                 mask[0] |= self._held[1]
             self._held = None
-        if not block.has_last_row and index[tokens.stop] == last:
+        if block.rows.stop < block.group.length and index[tokens.stop] == last:
             self._held = attention[:, -1], None if mask is None else mask[-1]
             attention, mask = attention[:, :-1], None if mask is None else mask[:-1]
         return WordRows(block.layer, number, first, attention, mask)

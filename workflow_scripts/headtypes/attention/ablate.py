@@ -17,8 +17,6 @@ from headtypes.core.files import derive_seed
 
 # Masks of dropped pairs that are kept for the next layer: usually all those of a batch; for long samples, a few MB.
 _BLOCKS_KEPT = 64
-
-
 # Takes attention [sample, head, row, key] and the slice of its query rows, and returns other attention.
 Change = Callable[[Tensor, slice], Tensor]
 
@@ -27,10 +25,10 @@ class Ablation:
     """A hook (`hook.run`) that applies one operation to each head while a model runs on one batch.
 
     operations: [layer, head] texts such as `zero` or `temperature 2`; `keep` leaves a head as it is.
-    sentences:  for each sample of the batch, the sentence number of each real token, [token]: -1 for a special token, 0
-        for the first text (the question), from 1 for the sentences of the second text (the context).
-    reading:    one way to read the paper; with `uniform_over_padding` the batch must be padded to the full window.
-    head_outputs: [layer, head, channel] each head's output, mean over tokens of samples; None if no head has `mean`.
+    sentences: for each sample of the batch, the sentence number of each token but padding, [token]: -1 for a special
+        token, 0 for the first text (the question), from 1 for the sentences of the second text (the context).
+    reading: one way to read the paper; with `uniform_over_padding` the batch must be padded to the full window.
+    head_outputs: [layer, head, channel] each head's output, mean over tokens; None if no head has the operation `mean`.
     """
 
     def __init__(
@@ -111,7 +109,7 @@ class AblatedHeads:
 
     @property
     def mean_outputs(self) -> Float[Tensor, "head 1 channel"]:
-        """The given mean output of each head; raises `InputError` if the model's heads have more or fewer channels."""
+        """Mean output of each head, as given; raises `InputError` if the model's heads have more or fewer channels."""
         means, value = self.ablation.head_outputs[self.layer_number], self.all_heads.value
         if means.shape[-1] != value.shape[-1]:
             raise InputError(
@@ -121,10 +119,7 @@ class AblatedHeads:
         return means.to(value)[self.head_numbers][:, None]
 
     def changed(self, change: Change) -> Float[Tensor, "sample head query channel"]:
-        """Return the outputs of the heads with the attention that `change` returns for each block of query rows.
-
-        change: takes attention [sample, head, row, key] and the slice of its rows; returns attention of this shape.
-        """
+        """Return the outputs of the heads with the attention that `change` returns for each block of query rows."""
         outputs = self.layer.zero_outputs()
         for block, layer, rows, attention in self.blocks():
             found, shape = change(attention, rows), list(attention.shape)
@@ -146,8 +141,7 @@ class AblatedHeads:
 class SentencePairs(Group):
     """Samples of one length, with the pairs of their tokens that are within a sentence, or between sentences.
 
-    group: the samples. sentences: for each sample of the batch, the number of each token's sentence, [token]: -1 for
-        a special token. Padding counts as special.
+    sentences: for each sample of the batch, the number of each token's sentence, [token]; -1 for a special token.
     """
 
     def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):
@@ -161,7 +155,7 @@ class SentencePairs(Group):
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
         """Return true for each pair that stays when pairs within a sentence (intra) or between sentences are dropped.
 
-        start, stop: the first query row, and the row after the last.
+        start, stop: range of query rows, the end exclusive.
         """
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
@@ -183,7 +177,7 @@ class SentencePairs(Group):
 
         A token draws among the other tokens that the layer's `mask` lets it look at: a special token among special
         tokens, any other among the rest. Padding, and a token that has no token to draw, get their own index. A draw
-        depends on `seed`, the layer's number, the head and the sample's sentences, and on nothing else of the batch.
+        depends on seed, layer number, head and the sample's sentences alone.
         """
         special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)
         # All tokens but padding may look at themselves.

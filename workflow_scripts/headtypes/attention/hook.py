@@ -2,15 +2,14 @@
 
 Transformers asks its `AttentionInterface` for the function that turns queries, keys and values into head outputs. The
 function registered here calls a *hook* with each layer. The hook travels as a keyword argument of the model's forward
-pass, so there are no globals, and no model is changed but those that compute attention themselves
-(`models.architectures`). Attention is computed for samples of one length (`Group`), in blocks of query rows that stay
-in the processor's cache. Long samples are computed one head at a time, so that more rows fit.
+pass. Attention is computed for samples of one length (`Group`), in blocks of query rows that stay in the processor's
+cache. Long samples are computed one head at a time, so that more rows fit.
 """
 
 import ctypes
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -33,8 +32,7 @@ from headtypes.models.placement import device_of
 # The name by which the hook is registered with Transformers.
 ATTENTION = "headtypes"
 # Pairs of a query and a key that are computed at a time, for every head: with 16 heads, 2 MB in float32, which stay in
-# the processor's cache. Smaller blocks lose more in calls than they gain from the cache; larger ones cost more memory
-# than they save time.
+# the processor's cache. Smaller blocks lose more in calls than they gain.
 _BLOCK_PAIRS = 2**15
 # The same on a GPU, which small blocks would leave waiting for calls: 128 MB. A batch that does not fit is halved.
 _GPU_PAIRS = 2**21
@@ -52,12 +50,12 @@ _TINY = np.float32(1e-30)
 class Layer:
     """The inputs of one attention layer in a forward pass; keys and values that heads share are repeated for each head.
 
-    mask:  true where attention is allowed, None if it is everywhere. The mask hides padding and, in causal and local
-        layers, tokens that the model does not let a query see.
+    mask: true where attention is allowed, false for padding and, in causal and local layers, for other tokens that a
+        query must not see; None if attention is allowed everywhere.
     scale: factor of the scores before the softmax.
-    cap:   limit of the scores: a score s becomes cap * tanh(s / cap) (Gemma 2); None for scores as they are.
-    bias:  number added to each score, for positions (MPNet, ALiBi).
-    sink:  score of no token (gpt-oss), which enters the softmax of each row: a share of the row then goes to no token.
+    cap: limit of the scores: a score s becomes cap * tanh(s / cap) (Gemma 2); None for scores as they are.
+    bias: number added to each score, for positions (MPNet, ALiBi).
+    sink: score of no token (gpt-oss), which enters the softmax of each row: a share of the row then goes to no token.
     """
 
     query: Float[Tensor, "batch head query channel"]
@@ -85,7 +83,6 @@ class Layer:
         )
 
     def uniform(self) -> "Layer":
-        """Return the layer with each query's attention spread evenly over the keys that the query may look at."""
         return replace(self, query=torch.zeros_like(self.query), cap=None, bias=None, sink=None)
 
     def at_temperature(self, number: float) -> "Layer":
@@ -99,7 +96,7 @@ class Layer:
     def attention(self, rows: slice, scratch: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
         """Return the attention of some query rows; each row sums to one, or in a layer with a sink to less.
 
-        scratch: memory [batch, head, row, key] to compute in; the result is a view of it, and its rest becomes zero.
+        scratch: memory to compute in (`Scratch.memory`); the result is a view of it, and the rest becomes zero.
         """
         keys = self.key.shape[2]
         out = None if scratch is None else scratch[:, :, : rows.stop - rows.start, :keys]
@@ -117,9 +114,9 @@ class Layer:
         return out if share is None else torch.mul(out, share, out=None if scratch is None else out)
 
     def renormalised(self, attention: Tensor, rows: slice) -> Float[Tensor, "batch head row key"]:
-        """Return attention of the query rows `rows`, some of it set to zero, divided in place by the sum of each row.
+        """Return attention of query rows, some of it set to zero, divided in place by each row's sum; zeros stay zero.
 
-        A row of zeros stays zero. In a layer with a sink, the sum includes the share that goes to no token.
+        In a layer with a sink, the sum includes the share that goes to no token.
         """
         rest = attention.sum(-1, keepdim=True)
         if self.sink is not None:
@@ -158,33 +155,20 @@ class Layer:
         return self.query.new_zeros((*self.query.shape[:3], self.value.shape[-1]))
 
 
-# Takes a layer's number, from 0 in the order of computation, and the layer; returns head outputs
-# [batch, head, query, channel].
+# Takes a layer's number, from 0 in the order of computation, and the layer; returns its head outputs.
 Hook = Callable[[int, Layer], Tensor]
 
 
-def _attend(
-    module,
-    query,
-    key,
-    value,
-    attention_mask,
-    scaling=None,
-    dropout=0.0,
-    forward=None,
-    softcap=None,
-    position_bias=None,
-    s_aux=None,
-    **kwargs,
-):
+def _attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0, forward=None, **kwargs):
     check_layer(module, attention_mask, kwargs)
+    position_bias, s_aux = kwargs.get("position_bias"), kwargs.get("s_aux")
     sharing = query.shape[1] // key.shape[1]
     if sharing > 1:
         key, value = key.repeat_interleave(sharing, 1), value.repeat_interleave(sharing, 1)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     bias = None if position_bias is None else position_bias.to(query.dtype).expand(-1, query.shape[1], -1, -1)
     sink = None if s_aux is None else s_aux.to(query.dtype)
-    layer = Layer(query, key, value, attention_mask, scale, softcap, bias, sink)
+    layer = Layer(query, key, value, attention_mask, scale, kwargs.get("softcap"), bias, sink)
     outputs = layer.head_outputs() if forward is None else forward(layer)
     return outputs.transpose(1, 2).contiguous(), None
 
@@ -199,13 +183,8 @@ AttentionInterface.register(ATTENTION, _attend)
 AttentionMaskInterface.register(ATTENTION, _mask)
 
 
-def open_attention(model: PreTrainedModel) -> ExitStack:
-    """Make a model's attention call the hook that `run` is given, until the returned stack is closed."""
-    return through_interface(model, ATTENTION)
-
-
 def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
-    """Run a model whose attention is open (`open_attention`), with a hook, and return the model's output.
+    """Run a model within `through_interface(model, ATTENTION)`, with a hook, and return the model's output.
 
     hook: takes each layer's number, from 0, and its `Layer`; returns head outputs [batch, head, query, channel].
     Raises `InputError` if attention does not come through Transformers' interface, or does more than `Layer` computes.
@@ -234,7 +213,7 @@ class Scratch:
     def memory(self, layer: Layer, rows: slice) -> Tensor:
         """Return memory [batch, head, row, key] for the attention of query rows; later calls may return it again.
 
-        On a GPU the memory has more rows and keys than the attention.
+        On a GPU, the memory has room for more rows and keys.
         """
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
@@ -280,9 +259,9 @@ class Group:
         return replace(layer, query=query, key=key, value=value, mask=mask, bias=bias)
 
     def blocks(self, device: torch.device, pairs: int | None = None) -> Iterator[slice]:
-        """Yield slices of the query rows that are computed at a time, each but the last a multiple of `LEAST_ROWS`.
+        """Yield slices of the query rows that are computed at a time, each but the last a multiple of 32 rows.
 
-        pairs: how many pairs of a query and a key a slice has, at most; by default as many as suit the device.
+        pairs: most pairs of a query and a key of all samples in a slice; by default as many as suit the device.
         """
         parts = -(-(self.samples.stop - self.samples.start) * self.length**2 // (pairs or _most_pairs(device)))
         rows = -(-self.length // (parts * LEAST_ROWS)) * LEAST_ROWS
@@ -292,7 +271,7 @@ class Group:
     def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
         """Yield blocks of a layer: a slice of heads, the layer of these heads alone, and a slice of query rows.
 
-        A block of long samples on a CPU has one head, if `by_head`; all other blocks have all heads.
+        A block has one head for long samples on a CPU if `by_head`, else all heads.
         """
         heads = layer.query.shape[1]
         if not by_head or self.length < LONG or at_once(layer.query.device):
@@ -309,7 +288,6 @@ class Group:
 
 
 def at_once(device: torch.device) -> bool:
-    """Return whether attention on a device is computed in few large blocks of all heads, as on a GPU."""
     return device.type != "cpu"
 
 
@@ -318,7 +296,7 @@ def _most_pairs(device: torch.device) -> int:
 
 
 def equal_lengths(lengths: Sequence[int], device: torch.device) -> list[Group]:
-    """Return a batch as groups of neighbouring samples of equal length, each of as many samples as suit the device."""
+    """Return groups of neighbouring samples of equal length, each of as many samples as suit the device."""
     groups, start = [], 0
     for stop in range(1, len(lengths) + 1):
         ends = stop == len(lengths) or lengths[stop] != lengths[start]
@@ -355,7 +333,7 @@ def plan_batches(lengths: Sequence[int], batch_tokens: int) -> list[np.ndarray]:
     """Return for each batch the indices of its samples, [sample] int, from the number of tokens of each sample.
 
     batch_tokens: most tokens of a batch, with padding; a single longer sample is a batch, too.
-    Samples of similar length are in one batch, the longest first, so that a batch that does not fit fails at once.
+    The longest samples come first, so that a batch that does not fit fails at once.
     """
     order = np.argsort(-np.asarray(lengths), kind="stable")
     batches, start = [], 0
@@ -377,17 +355,11 @@ def padded(rows: Rows, fill: int, device: torch.device, length: int | None = Non
 def model_inputs(
     input_ids: Rows, token_types: Rows | None, pad_token: int, device: torch.device, length: int | None = None
 ) -> dict[str, Tensor]:
-    """Return the keyword arguments of a forward pass, [input, token] int64, padded to the longest input or `length`.
-
-    input_ids, token_types: ids and token types of each input's tokens; None for a model without token types.
-    """
-    inputs = {
-        "input_ids": padded(input_ids, pad_token, device, length),
-        "attention_mask": padded([[1] * len(row) for row in input_ids], 0, device, length),
-    }
-    if token_types is not None:
-        inputs["token_type_ids"] = padded(token_types, 0, device, length)
-    return inputs
+    """Return the keyword arguments of a forward pass, [input, token] int64, padded to the longest input or `length`."""
+    ones = [[1] * len(row) for row in input_ids]
+    others = {"attention_mask": ones} | ({} if token_types is None else {"token_type_ids": token_types})
+    others = {name: padded(rows, 0, device, length) for name, rows in others.items()}
+    return {"input_ids": padded(input_ids, pad_token, device, length), **others}
 
 
 def run_batches(
@@ -404,18 +376,17 @@ def run_batches(
 ) -> None:
     """Call `run_batch` with each batch of the inputs, and with a function that runs the model on the batch.
 
-    input_ids, token_types: ids and token types of each input's tokens. batch_tokens: most tokens of a batch, padded.
     run_batch: takes a batch and a function; that function takes a hook, runs the model, and returns the model's output.
         `run_batch` must store results last, since a batch that does not fit into the GPU's memory comes again in
         halves, padded to the same length.
-    what: name of the work, for the progress bar. bar: a progress bar of samples that several runs share.
+    batch_tokens: most tokens of a batch, padded. what: name of the work, for the progress bar.
+    bar: a progress bar of samples that several runs share; by default one of this run alone.
     length: tokens that each input is padded to; by default those of the longest input of its batch.
     gradients: whether a backward pass can follow a forward pass.
-    Raises `InputError` if one input alone does not fit, or the model's heads cannot be read.
     """
     plan, pad_token = plan_batches([length or len(ids) for ids in input_ids], batch_tokens), padding_token(model.config)
     shared = nullcontext(bar) if bar is not None else progress(sum(map(len, plan)), what, "samples")
-    with shared as shown, open_attention(model), torch.inference_mode(not gradients):
+    with shared as shown, through_interface(model, ATTENTION), torch.inference_mode(not gradients):
 
         def forward(batch: Batch, hook: Hook) -> Any:
             output = run(model, batch.inputs, hook)
@@ -441,8 +412,7 @@ def run_batches(
 def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: str) -> None:
     """Raise `InputError` with the name of the first head that has a false entry in `right`.
 
-    right: false for a number that cannot be right, such as NaN. what: the work, with model and task, for the message.
-    fault: message about a head `{}`, such as `the attention of head {} is not finite`.
+    what: the work, with model and task, for the message. fault: as in `the attention of head {} is not finite`.
     """
     if not right.all():
         _, layer, head, *_ = (~right).nonzero()[0].tolist()

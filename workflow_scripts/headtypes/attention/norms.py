@@ -6,7 +6,7 @@ norms are read in blocks as weights are.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import torch
@@ -16,8 +16,9 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
-from headtypes.attention.hook import Layer, open_attention, run
+from headtypes.attention.hook import ATTENTION, Layer, run
 from headtypes.core.errors import InputError
+from headtypes.models.architectures import through_interface
 from headtypes.models.model_config import layers_and_heads
 from headtypes.models.placement import device_of
 
@@ -52,7 +53,7 @@ def scale_rows(
 def _roots(model: PreTrainedModel) -> Iterator[Float[Tensor, "head channel root"]]:
     # Of each layer R^T of its heads, where W_O^T = Q R is a QR decomposition, so that ||v R^T|| = ||v W_O||.
     _, heads = layers_and_heads(model)
-    for number, layer in enumerate(probe_layers(model)):
+    for number, layer in enumerate(_probe_layers(model)):
         readers = [module for module in layer.readers if not isinstance(module, nn.Identity | nn.Dropout)]
         module = readers[0] if len(readers) == 1 else None
         if not isinstance(module, nn.Linear | Conv1D) or not module.weight.is_floating_point():
@@ -71,15 +72,12 @@ def _roots(model: PreTrainedModel) -> Iterator[Float[Tensor, "head channel root"
 _TOKENS = 3
 
 
+# An attention layer as seen in a run of the model with random head outputs, `outputs`, [1, token, channel].
+# before:  the modules called between the previous attention layer and this one, each with its first tensor argument.
+# readers: modules without submodules whose first tensor is `outputs`. written: output of the last of these modules.
+# after:   the first tensor argument of each module called between this layer and the next attention layer.
 @dataclass
-class Probed:
-    """An attention layer as seen in a run of the model with random head outputs, `outputs`, [1, token, channel].
-
-    before:  the modules called between the previous attention layer and this one, each with its first tensor argument.
-    readers: modules without submodules whose first tensor is `outputs`. written: output of the last of these modules.
-    after:   the first tensor argument of each module called between this layer and the next attention layer.
-    """
-
+class _Probed:
     outputs: Tensor
     before: list[tuple[nn.Module, Tensor]]
     readers: list[nn.Module] = field(default_factory=list)
@@ -87,14 +85,13 @@ class Probed:
     after: list[Tensor] = field(default_factory=list)
 
 
-def probe_layers(model: PreTrainedModel) -> list[Probed]:
-    """Run a model on three tokens, with random head outputs, and return what was seen of each attention layer."""
-    layers: list[Probed] = []
+def _probe_layers(model: PreTrainedModel) -> list[_Probed]:
+    layers: list[_Probed] = []
     called: list[tuple[nn.Module, Tensor]] = []
 
     def attend(number: int, layer: Layer) -> Tensor:
         outputs = torch.randn_like(layer.zero_outputs())
-        layers.append(Probed(outputs.transpose(1, 2).flatten(2), called.copy()))
+        layers.append(_Probed(outputs.transpose(1, 2).flatten(2), called.copy()))
         called.clear()
         return outputs
 
@@ -117,15 +114,12 @@ def probe_layers(model: PreTrainedModel) -> list[Probed]:
             layers[-1].written = output.reshape(1, _TOKENS, -1).clone()
 
     ids = torch.zeros((1, _TOKENS), dtype=torch.int64, device=device_of(model))
-    hooks = [module.register_forward_pre_hook(look, with_kwargs=True) for module in model.modules()]
-    hooks += [module.register_forward_hook(note) for module in model.modules()]
-    try:
-        with open_attention(model), torch.inference_mode(), torch.random.fork_rng():
-            torch.manual_seed(0)
-            run(model, {"input_ids": ids, "attention_mask": torch.ones_like(ids)}, attend)
-    finally:
-        for hook in hooks:
-            hook.remove()
+    with through_interface(model, ATTENTION) as left, torch.inference_mode(), torch.random.fork_rng():
+        for module in model.modules():
+            left.enter_context(module.register_forward_pre_hook(look, with_kwargs=True))
+            left.enter_context(module.register_forward_hook(note))
+        torch.manual_seed(0)
+        run(model, {"input_ids": ids, "attention_mask": torch.ones_like(ids)}, attend)
     return layers
 
 
@@ -137,24 +131,21 @@ class ResidualStream:
     """
 
     def __init__(self, model: PreTrainedModel):
-        self._readers = {_reader(model, number, layer) for number, layer in enumerate(probe_layers(model))}
+        self._readers = {_reader(model, number, layer) for number, layer in enumerate(_probe_layers(model))}
         self.latest: Tensor | None = None
 
-    @contextmanager
-    def open(self) -> Iterator[None]:
-        hooks = [module.register_forward_pre_hook(self._keep, with_kwargs=True) for module in self._readers]
-        try:
-            yield
-        finally:
-            self.latest = None
-            for hook in hooks:
-                hook.remove()
+    def open(self) -> ExitStack:
+        with ExitStack() as left:
+            left.callback(setattr, self, "latest", None)
+            for module in self._readers:
+                left.enter_context(module.register_forward_pre_hook(self._keep, with_kwargs=True))
+            return left.pop_all()
 
     def _keep(self, module: nn.Module, arguments: tuple, named: Mapping) -> None:
         self.latest = next(argument for argument in (*arguments, *named.values()) if isinstance(argument, Tensor))
 
 
-def _reader(model: PreTrainedModel, number: int, layer: Probed) -> nn.Module:
+def _reader(model: PreTrainedModel, number: int, layer: _Probed) -> nn.Module:
     # The module whose input is the stream that the layer adds its output to. A module after the layer reads this input
     # plus the layer's output or, in models that add attention and feed-forward layers together, this input alone. If
     # several modules fit, it is the first with the smallest rounding error.

@@ -47,8 +47,7 @@ def read_attention(
     """Return the result of each reducer, from one forward pass for each batch of encoded samples.
 
     batch_tokens: most tokens of a batch, padded. what: name of the work, for messages.
-    bar: a progress bar of samples that several calls share.
-    Raises `InputError` if the model's heads cannot be read, or a result is not finite.
+    bar: a progress bar of samples that several calls share; by default one of this call alone.
     """
     about = Pass(len(encoded.lengths), *layers_and_heads(model), model.dtype)
     for reducer in reducers:
@@ -105,10 +104,7 @@ class AttentionReader:
         return outputs
 
     def finish(self, what: str) -> None:
-        """Let each reducer keep its numbers of the batch; what: name of the work, for messages.
-
-        Raises `InputError` if a reducer's `right` is false for a number, such as NaN.
-        """
+        """Let each reducer keep its numbers of the batch; raise `InputError`, naming `what`, if one is not right."""
         for reducer in self._reducers:
             check_heads(reducer.right(), what, reducer.fault)
             reducer.finish()
@@ -140,9 +136,9 @@ class AttentionReader:
 class ModelOnTask:
     """A fetched model that reads samples of a task; the model is loaded when it is first needed.
 
-    batch_tokens: most tokens of a batch, with padding. max_seq_length: most tokens of a sample, besides the model's own
-    limit. head: model head, a key of `loading.HEADS`; None for the model without a model head.
-    Attributes: what, names of model and task for messages; longest, most tokens of a sample, longer samples being cut.
+    batch_tokens: most tokens of a batch, padded. max_seq_length: most tokens of a sample, if the model takes more.
+    head: model head, a key of `loading.HEADS`; None for the model without a model head.
+    Attributes: what, names of model and task for messages; longest, tokens to which longer samples are cut.
     """
 
     def __init__(
@@ -172,7 +168,7 @@ class ModelOnTask:
         return encode_samples(samples, self.tokenizer, kind, self.longest)
 
     def read(self, encoded: Encoded, *reducers: Reducer, batch_tokens: int | None = None) -> list[Any]:
-        """Return the result of each reducer, from one pass; batch_tokens: most tokens of a batch, if not the usual."""
+        """Return the result of each reducer, from one pass; batch_tokens: in place of the object's own."""
         how = {"batch_tokens": batch_tokens or self.batch_tokens, "what": self.what}
         return read_attention(self.model, encoded, reducers, **how)
 
@@ -180,10 +176,7 @@ class ModelOnTask:
 def read_samples(
     run: ModelOnTask, samples: list[Sample], kind: str, measurements: Sequence[Measurement], norms: bool = False
 ) -> list[Any]:
-    """Return the result of each analysis's measurement, from one forward pass for each batch of samples.
-
-    kind: kind of task, such as `question_answering`. norms: whether norms are read as well.
-    """
+    """Return each measurement's result, from one forward pass for each batch; norms: whether norms are read, too."""
     encoded = run.encode(samples, kind)
     reducers = [list(each.reducers(run, encoded, norms)) for each in measurements]
     together = list(chain.from_iterable(reducers))

@@ -51,13 +51,12 @@ class Reading:
 class Operation:
     """An operation that a condition applies to heads, such as `zero` or `temperature 2`.
 
-    table:    number of the table of Guan et al. 2020 that has conditions with this operation.
-    change:   function from an `ablate.AblatedHeads`, and the text of the number if there is one, to the new outputs of
+    table: number of the table of Guan et al. 2020 that has conditions with this operation.
+    change: function from an `ablate.AblatedHeads`, and the text of the number if there is one, to the new outputs of
         the heads, one for each query or one for all queries; None if heads stay as they are.
     number, takes: what may follow the name, as a regular expression and in words.
-    draws:    whether the number is the seed of random draws.
+    draws: whether the number is the seed of random draws.
     readings: fields of `Reading` that can change the operation's result.
-    needs_head_outputs, needs_sentences: whether it needs mean head outputs, or where sentences and special tokens are.
     """
 
     name: str
@@ -128,10 +127,7 @@ OPERATIONS = {
 
 
 def operation_of(text: str | Callable) -> Operation:
-    """Return the operation of a text such as `temperature 2`, or of a user's function.
-
-    Raises `InputError` if there is no operation of this name, or it does not take this number.
-    """
+    """Return the operation that a text such as `temperature 2` names, or one that applies a user's function."""
     if callable(text):
         return Operation("own", 2, lambda heads: heads.changed(text))
     name, _, number = text.partition(" ")
@@ -144,13 +140,13 @@ def operation_of(text: str | Callable) -> Operation:
 
 
 def seeded(text: str, seed: int) -> str:
-    """Return an operation's text; if the operation draws at random, such as `resample 2`, with `seed` as its number."""
+    """Return an operation's text, with `seed` as its number if the operation draws at random, as `resample 2` does."""
     operation = operation_of(text)
     return f"{operation.name} {seed}" if operation.draws else text
 
 
 def reading_matters(operations: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of the fields of `Reading`, in order, that can change the result of any of the operations."""
+    """Return the names of the fields of `Reading`, in order, that can change the result of any of these operations."""
     matter = {name for operation in operations for name in operation_of(operation).readings}
     return tuple(field.name for field in fields(Reading) if field.name in matter)
 
@@ -173,9 +169,9 @@ def head_of(target: str) -> tuple[int, int] | None:
 def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], where: str) -> "np.ndarray":
     """Return the operation on each head: [layer, head] text, `keep` for a head without an operation.
 
-    types: type of each head, [layer, head]. where: place of the operations in the config, for messages.
+    types: type of each head, [layer, head]. where: key of the operations in the configuration, for messages.
     operations: {target: operation}; a target is a type, or a head written `layer-head` from 1, whose operation goes
-        before that of its type. Raises `InputError` if a target does not exist.
+        before that of its type.
     """
     by_head = types.copy()
     by_head[...] = "keep"

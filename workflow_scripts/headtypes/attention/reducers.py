@@ -36,18 +36,17 @@ class Pass:
 class Block:
     """The attention of some query rows in one layer, for samples of one length.
 
-    layer:   number of the layer, from 0.
-    group:   the samples: `group.samples` is their slice of the batch, `group.length` the number of tokens of each.
+    layer: number of the layer, from 0.
+    group: the samples: `group.samples` is their slice of the batch, `group.length` the number of tokens of each.
     heads, rows: slices of the layer's heads (all, or a single one) and of the query rows.
-    memory:  attention in the model's precision, on a GPU with zeros behind the block's rows and keys; None if no
-        reducer of the pass reads attention. Later blocks reuse this memory and other reducers read it, so a reducer
-        must neither keep nor change `memory` and `attention`.
+    memory: attention in the model's precision, on a GPU with zeros behind the block's rows and keys; None if no
+        reducer of the pass reads attention. A reducer must neither keep nor change it, since it is used again.
     outputs: head outputs, attention times values, in the model's precision.
-    mask:    true where the model lets a query see a key; None if every query sees all of its sample.
+    mask: true where the model lets a query see a key; None if every query sees all of its sample.
     lengths: for a reducer of norms, the length of the vector that each token hands over (`norms.KeyLengths`).
     to_none: the share that each row gives to no token, in a layer with a sink (`hook.Layer`); None in other layers.
-    stream:  for a reducer of the stream, the residual stream that the layer's output is added to.
-    written: for a reducer of the stream, the length of the vector that each head adds to each token, float32.
+    stream, written: for a reducer of the stream, the residual stream that the layer's output is added to, and the
+        length of the vector that each head adds to each token, float32.
     """
 
     layer: int
@@ -64,25 +63,17 @@ class Block:
 
     @cached_property
     def attention(self) -> Float[Tensor, "sample head row key"] | None:
-        """Attention in float32, None if no reducer of the pass reads it; with `to_none`, each row sums to one.
+        """Attention in float32, each row of which sums to one with `to_none`; None if no reducer of the pass reads it.
 
-        For a reducer of norms, rows are instead scaled so that `attention * lengths` (`shares`) sums to one.
+        For a reducer of norms, rows are scaled so that `attention * lengths` (`shares`) sums to one.
         """
         rows = self.rows.stop - self.rows.start
         return None if self.memory is None else self.memory[:, :, :rows, : self.group.length].float()
 
     @property
     def shares(self) -> Float[Tensor, "sample head row key"]:
-        """Numbers that sum to one in each row: for a reducer of norms, attention times `lengths`; else attention."""
+        """Attention or, for a reducer of norms, attention times `lengths`, which sums to one in each row."""
         return self.attention if self.lengths is None else self.attention * self.lengths[:, :, None]
-
-    @property
-    def has_first_row(self) -> bool:
-        return self.rows.start == 0
-
-    @property
-    def has_last_row(self) -> bool:
-        return self.rows.stop == self.group.length
 
 
 class Reducer(Protocol):
@@ -90,8 +81,8 @@ class Reducer(Protocol):
 
     A pass calls `begin`; for each batch `start`, `add` with each block, `right` and `finish`; and at the end `result`.
     A batch that does not fit into the GPU's memory is started anew in halves, so `start` forgets the numbers that `add`
-    has read, and `finish` keeps them for the result. Blocks come layer by layer, then group by group, then head by head
-    if heads are read on their own, then row by row.
+    has read, and `finish` keeps them for the result. Blocks come layer by layer, group by group, head by head (if
+    `by_head`) and row by row.
 
     reads_attention, reads_stream: whether blocks have attention, and the residual stream.
     by_head: true for a reducer that can read one head after another, which is faster for long samples.
@@ -177,7 +168,7 @@ class Measurement:
     """Two functions by which one analysis takes part in a pass that several analyses share (`one_pass.read_samples`).
 
     reducers: (`ModelOnTask`, `Encoded`, whether norms are read, too) -> reducers; none if the model cannot be read.
-    result:   (`ModelOnTask`, samples, `Encoded`, results of these reducers) -> the result of the analysis.
+    result: (`ModelOnTask`, samples, `Encoded`, results of these reducers) -> the result of the analysis.
     """
 
     reducers: Callable[..., Sequence[Reducer]]

@@ -1,7 +1,7 @@
 """The answers of models to the questions of a task, and the loss of the right answers."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -28,9 +28,9 @@ def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
 
 
 def tokens_within(logits: int, batch_tokens: int, share: float, vocabulary: int) -> int:
-    """Return the most tokens of a batch, at most `batch_tokens`, with no more than about so many `logits`.
+    """Return `batch_tokens`, or fewer tokens if a batch would have more than about `logits` logits; at least 1.
 
-    share: of the tokens, those whose logits are computed, `vocabulary` for each.
+    share: share of the tokens whose logits are computed. vocabulary: number of logits of one token.
     """
     return max(1, min(batch_tokens, int(logits / vocabulary / max(share, 1e-3))))
 
@@ -38,28 +38,21 @@ def tokens_within(logits: int, batch_tokens: int, share: float, vocabulary: int)
 class SomeTokens:
     """An object that lets a model's last layer compute logits for chosen tokens alone, and sums these tokens' loss."""
 
-    @contextmanager
-    def attached(self, model: PreTrainedModel) -> Iterator[None]:
+    def attached(self, model: PreTrainedModel) -> AbstractContextManager:
         """Return a context in which a model computes logits of chosen tokens alone; call `draw` before each batch."""
         decoder = model.get_output_embeddings()
         hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][self._drawn],))
-        try:
-            yield
-        finally:
-            if hook:
-                hook.remove()
+        # Only language models have such a layer.
+        return hook or nullcontext()
 
     def draw(self, indices: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> None:
-        """Choose tokens of the next batch: for each input, their `indices` and the `right` ids to predict there."""
+        """Choose tokens of the next batch: for each input, token indices, and the right token id at each index."""
         self._inputs, owners = len(indices), np.repeat(np.arange(len(indices)), list(map(len, indices)))
         self._drawn = torch.as_tensor(owners), torch.as_tensor(np.concatenate(indices))
         self._right = torch.as_tensor(np.concatenate(right).astype(np.int64))
 
     def token_loss_sums(self, output: Any) -> Tensor:
-        """Return the summed cross entropy of the chosen tokens of each input, [input] float64, in nats.
-
-        output: the model's output for the batch, with the logits of all tokens, or of the chosen tokens alone.
-        """
+        """Return each input's summed cross entropy over its chosen tokens, [input] float64 in nats, from the output."""
         logits = output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
         losses = _cross_entropy(logits, self._right.to(logits.device)).double()
         return losses.new_zeros(self._inputs).index_add(0, self._drawn[0].to(logits.device), losses)
@@ -68,9 +61,8 @@ class SomeTokens:
 class Answers(SomeTokens):
     """An object that reads a model's answers to a task's windows from the model's output for each batch of windows.
 
-    windows: the task's windows; if they hold tokens to predict, the model is a language model.
-    kind: kind of task, such as `question_answering`; settings: values of the kind's `answer_keys`.
     targets: right classes of each window, as `Kind.answer_targets` returns them; None if their loss is not asked for.
+    settings: values of the keys `Kind.answer_keys` of the task's kind.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):
@@ -79,19 +71,10 @@ class Answers(SomeTokens):
             self._tokens, self._wanted = windows.predicted_tokens, np.split(windows.targets, windows.offsets[1:-1])
 
     def batch_tokens(self, batch_tokens: int, vocabulary: int) -> int:
-        """Return how many tokens, padding included, a batch may have: at most `batch_tokens`.
-
-        A language model gets fewer if it would compute more than about 2**25 logits; vocabulary: its number of tokens.
-        """
         if self._tokens is None:
             return batch_tokens
         share = self._tokens.sum() / max(1, sum(map(len, self._wanted)))
         return tokens_within(_LOGITS, batch_tokens, share, vocabulary)
-
-    @contextmanager
-    def attached(self, model: PreTrainedModel) -> Iterator[None]:
-        with nullcontext() if self._tokens is None else super().attached(model):
-            yield
 
     def start(self, windows: np.ndarray) -> None:
         self._batch = windows
@@ -100,17 +83,16 @@ class Answers(SomeTokens):
             self.draw([np.flatnonzero(ids >= 0) for ids in of_batch], [ids[ids >= 0] for ids in of_batch])
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return the mean cross entropy of the right classes in each window of the batch, [window], in nats.
+        """Return each window's mean cross entropy, [window] in nats, over right classes or over tokens to predict.
 
-        For a language model, it is that of the tokens to predict. A window without the answer has the right class 0.
-        output: the model's output for the batch; given: the arguments that the model was called with, by name.
+        The right class is 0 in a window without the answer. given: keyword arguments of the model's call.
         """
         if self._tokens is None:
-            return self.class_losses(output, given)
+            return self._class_losses(output, given)
         sums = self.token_loss_sums(output)
         return sums / torch.as_tensor(self._tokens[self._batch]).to(sums)
 
-    def class_losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
+    def _class_losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
         logits = self._kind.answer_logits(output, given["attention_mask"])
         targets = torch.as_tensor(self._targets[self._batch].clip(0)).to(logits.device)
         return _cross_entropy(logits, targets).mean(1)
@@ -118,17 +100,17 @@ class Answers(SomeTokens):
     def read(self, output: Any, sentences: list[np.ndarray], given: Mapping[str, Tensor]) -> dict[str, np.ndarray]:
         """Return the answers in a model's output for a batch, as {name: array [window]}.
 
-        The arrays are those of `Kind.read_answers`. For a language model, they are "loss", the summed cross entropy of
-        the tokens to predict, in nats, and "tokens", their number. If the object has `targets`, "gold_loss" is added:
-        this sum again, or for any other model the mean cross entropy of the right classes, NaN without the answer.
+        The arrays are those of `Kind.read_answers`; for a language model "loss", the summed cross entropy of the tokens
+        to predict, in nats, and "tokens", the number of these. With `targets`, "gold_loss" is added: for a language
+        model the same sum, else the mean cross entropy of the right classes, NaN in a window without the whole answer.
         sentences: for each window, the sentence number of each token, -1 for a special token, [token].
-        given: the arguments that the model was called with, by name.
+        given: keyword arguments of the model's call.
         """
         if self._tokens is None:
             values = self._kind.read_answers(output, sentences, **self._settings)
             if self._targets is not None:
                 is_whole = (self._targets[self._batch] >= 0).all(1)
-                values[GOLD_LOSS] = np.where(is_whole, self.class_losses(output, given).cpu().numpy(), np.nan)
+                values[GOLD_LOSS] = np.where(is_whole, self._class_losses(output, given).cpu().numpy(), np.nan)
             return values
         losses = self.token_loss_sums(output).cpu().numpy()
         check_finite(losses, "loss is")
@@ -139,9 +121,9 @@ class Answers(SomeTokens):
         """Return {id: answer} and a table of scores with one row for each question, pair or document.
 
         table: a row for each window, with the arrays of `read` as columns.
-        If the object has `targets`, the scores have the column "gold_loss", in nats: the mean over the windows of a
-        question that hold the whole answer, NaN if none does. For a language model, it is the sum over the tokens to
-        predict; in multiple choice, over the tokens of the right choice.
+        With `targets`, scores have the column "gold_loss", in nats: the mean over a question's windows with the whole
+        answer, NaN without any; for a language model, the sum over tokens to predict, in multiple choice of the right
+        choice.
         """
         values = {name: table[name].to_numpy() for name in table if name != GOLD_LOSS}
         answers, scores = self._kind.score_answers(rows, windows, record, values)

@@ -1,7 +1,4 @@
-"""CoNLL-U: sentences and their dependency trees, one word on a line of ten columns separated by tabs.
-
-Only a line whose id is a whole number is a word. Ranges (`1-2`) are skipped, empty nodes (`1.1`) kept for MISC.
-"""
+"""CoNLL-U: sentences and their dependency trees. Ranges (`1-2`) are skipped, empty nodes (`1.1`) kept for MISC."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -86,10 +83,7 @@ def _add(block: SentenceLines, line: Line, path: str) -> None:
 
 
 def tree_of(block: SentenceLines, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Return the number of each word's head (from 1; 0 for the root), and the relation of each word to its head.
-
-    Raises `InputError` unless the heads form a tree and every word has a relation; path: the file, for messages.
-    """
+    """Return each word's head, by number from 1 (0 for the root), and relation to it; raise if heads form no tree."""
     heads, root = [], None
     for number, columns in block.words:
         head = columns[HEAD]
@@ -123,7 +117,7 @@ def word_forms(block: SentenceLines) -> tuple[str, ...]:
 
 
 def check_words(words: Sequence[str], path: str, line: int) -> None:
-    """Raise `InputError` if all words of a sentence are masked (`_`), as some licences ask; line: its first line."""
+    """Raise `InputError` if all words of a sentence are masked as `_`; line: the sentence's first line in the file."""
     if len(words) > 1 and all(map(_MASKED.fullmatch, words)):
         raise malformed(
             path, line, f"all words of the sentence are {words[0]!r}: they are masked; restore them, or leave it out"

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def sample_inputs(rows: Sequence, *, kind: str, samples: int, seed: int) -> list[Sample]:
-    """Return at most `samples` random samples of a task's rows, in the rows' order; kind: kind of task."""
     return KINDS[kind].draw_samples(rows, lambda inputs: _draw(inputs, samples, seed))
 
 
@@ -49,10 +48,9 @@ _BOUNDARY_MARK = re.compile("^(##|Ġ|▁)")
 def token_kinds(tokenizer) -> np.ndarray:
     """Return the kind of each token of the vocabulary, [token id] int8: 1 cls, 2 sep, 3 comma, 4 period, 0 other.
 
-    The tokenizer's cls_token is of the kind cls, its sep_token of the kind sep. Without a cls_token, bos_token is of
-    the kind cls if the tokenizer adds it to texts; without a sep_token, eos_token is of the kind sep if it is added. A
-    token that is both counts as cls. A comma or period is a token of this character alone, apart from a mark that shows
-    where a word begins.
+    The cls_token is of the kind cls, the sep_token of the kind sep. A tokenizer without them has its bos_token and
+    eos_token instead, if it adds these to texts. A token that is both counts as cls. A comma or period is a token of
+    this character alone, apart from a mark that shows where a word begins.
     """
     vocabulary = tokenizer.get_vocab()
     kinds = np.zeros(max(vocabulary.values()) + 1, dtype=np.int8)
@@ -88,11 +86,7 @@ _DRAWN, _MASKED, _REPLACED = 0.15, 0.8, 0.1
 
 
 class Masked(NamedTuple):
-    """An input with masked words; `input_ids`: token ids after masking, [token] int64.
-
-    indices: positions that were drawn, [drawn] in rising order; a few of them keep their token.
-    targets: original token ids at these positions, [drawn].
-    """
+    """An input with masked words: all token ids, and index (rising) and original id of each drawn token."""
 
     input_ids: np.ndarray
     indices: np.ndarray
@@ -105,9 +99,7 @@ def mask_words(
     """Return an input in which 15 % of the ordinary tokens are drawn and masked (Devlin et al. 2019, section 3.1).
 
     At least one token is drawn if any is ordinary. A drawn token becomes `mask_token` (with probability 0.8) or any
-    token of `vocabulary` (0.1), or stays (0.1).
-    input_ids: token ids of the input. ordinary: [token] bool, whether a token can be drawn.
-    mask_token, vocabulary: id of the mask token, and ids of all tokens.
+    token of `vocabulary` (0.1), or stays (0.1). ordinary: [token] bool, true for a token that can be drawn.
     """
     rng = np.random.default_rng(seed)
     indices, ids = np.flatnonzero(ordinary), np.array(input_ids, dtype=np.int64)
@@ -126,12 +118,11 @@ _NO_ROOM = "sample {}: its question alone fills the model's {} tokens; leave the
 
 @dataclass(frozen=True)
 class Encoded:
-    """Samples of a task as token ids; each field has one entry for each sample.
+    """Samples of a task as token ids, with special tokens and without padding; fields have one entry for each sample.
 
-    input_ids: token ids, special tokens included, without padding.
     token_types: segment of each token, 0 or 1; None for a model without segments.
     kinds: [token] int8, the kind of each token: 1 cls, 2 sep, 3 comma, 4 period, 0 other.
-    truncated: whether the sample was too long and has been cut, [sample] bool.
+    truncated: [sample] bool, true for a sample that was too long and has been cut.
     encodings: the tokenizer's own objects, which know the position of each token in its text.
     """
 
@@ -154,17 +145,12 @@ class Encoded:
         return Encoded(*lists, self.truncated[list(samples)], some(self.samples), some(self.encodings))
 
 
-def encode_samples(
-    samples: list[Sample], tokenizer, kind: str, max_length: int, max_seq_length: int | None = None
-) -> Encoded:
-    """Return samples encoded by a tokenizer; samples that are too long are cut.
+def encode_samples(samples: list[Sample], tokenizer, kind: str, max_length: int) -> Encoded:
+    """Return samples encoded by a tokenizer, cut to `max_length` tokens; raise `InputError` if one cannot be cut.
 
     kind: kind of task, which decides which of a sample's two texts is cut. For `text`, both are joined into one by an
         empty line if the tokenizer puts no `[SEP]` between them.
-    max_length, max_seq_length: most tokens that the model takes, and most tokens of a sample that the task allows.
-    Raises `InputError` with the id of a sample that cannot be cut to this length.
     """
-    max_length = min(max_length, max_seq_length or max_length)
     texts = [[sample.first for sample in samples], [sample.second for sample in samples]]
     if None in texts[1]:
         texts = texts[:1]

@@ -23,8 +23,7 @@ from headtypes.models.records import check_contents, unavailable
 def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tuple[list, dict]:
     """Return the rows of a task's data, downloaded if they come from the Hub, and a record of their origin.
 
-    kind: kind of task, such as `question_answering`.
-    source: mapping as in the configuration, with hub, name, revision and split, with file alone, or with folder alone.
+    source: {key: value} as in the configuration: hub, name, revision and split, or file alone, or folder alone.
     columns: {field of a row: column of a table}, in which "labels" may rename labels; None for data that are no table.
     The record has the keys task, rows (their number), revision, and either hub, name and split, or sha256 and file or
     folder. If entries of the data became no row, it also has left_out: {reason: number of entries}.
@@ -32,7 +31,7 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     chosen, key = KINDS[kind], f"tasks.{task}"
     if "hub" in source:
         where, rows_of = source["hub"], chosen.rows_of_hub
-        data, origin = read_data_set(source, f"{key}.source")
+        data, origin = _read_data_set(source, f"{key}.source")
     elif "folder" in source:
         where, rows_of = source["folder"], chosen.rows_of_file
         data = files_in(where, f"{key}.source.folder")
@@ -50,12 +49,7 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     return rows, {"task": task, **origin, "rows": len(rows), **({"left_out": left_out} if left_out else {})}
 
 
-def read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
-    """Return a data set of the Hub, from the cache if it is there, and its origin.
-
-    source: mapping with hub, split and, if known, name and revision; key: its place in the configuration, for messages.
-    The origin is a mapping with hub, name, split, and revision, the commit.
-    """
+def _read_data_set(source: dict, key: str) -> tuple[Dataset, dict]:
     hub, name, split = source["hub"], source.get("name"), source["split"]
     with told(unavailable(f"{key}.hub", hub, source.get("revision"))):
         commit = HfApi().resolve_revision(hub, repo_type="dataset", revision=source.get("revision")).resolved
@@ -92,11 +86,6 @@ _READERS: dict[str, dict[str, Callable[[str], Any]]] = {
 
 
 def read_file(path: str, form: str) -> tuple[Any, dict]:
-    """Return the data of a file, and their origin: a mapping with file, sha256, and revision (None).
-
-    form: what is returned of the data. `json`: parsed JSON, or a list of objects for `.jsonl` and `.parquet`; `table`:
-        a DataFrame, from TSV, CSV, JSONL or Parquet; `files`: the list [path], without reading the file.
-    """
     origin = {"file": path, "sha256": sha256_file(path), "revision": None}
     if form == "files":
         return [path], origin

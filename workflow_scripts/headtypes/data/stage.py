@@ -19,8 +19,8 @@ SECTION = "Inputs and fine-tuned models"
 def fetched(rule: str, of: Callable, about: str, place: str, content: str) -> tuple[Result, ...]:
     """Return the two results of a rule that fetches data: the rows, and the record of their source.
 
-    of: function from a plan to the tasks whose data are fetched, [{"task": name}]; place: folder of both files below
-        `results/sources`; about, content: phrases that say what both files are, and what the rows are.
+    of: function from a plan to [{"task": name}] of the tasks whose data are fetched. place: folder of both files below
+        `results/sources`. about, content: what both files are, and what the rows are, for the documentation.
     """
     declared = partial(Result, rule=rule, of=of, about=about, section=SECTION)
     path = f"results/sources/{place}/{{task}}"
@@ -108,7 +108,7 @@ def prepare_windows(plan: Plan, model: str, task: str) -> dict:
 
 
 def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "test"]) -> dict:
-    """Return the spec of a rule that fetches a part of a task's data: arguments of `fetching.fetch_task` by name."""
+    """Return the spec of a rule that fetches a part of a task's data: keyword arguments of `fetching.fetch_task`."""
     entry = plan.config.tasks[task]
     source, training = entry.source, part == "training"
     if source.hub is not None:
@@ -127,7 +127,7 @@ def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "tes
 
 
 def encoding_of(plan: Plan, task: str) -> dict:
-    """Return {"kind": kind of a task} and, if its samples are cut, "max_seq_length", arguments of `encode_samples`."""
+    """Return {"kind": a task's kind} and, if the kind has this key, "max_seq_length", the most tokens of a sample."""
     entry = plan.config.tasks[task]
     kind = KINDS[entry.kind]
     longest = {"max_seq_length": entry.max_seq_length} if "max_seq_length" in kind.keys else {}

@@ -1,9 +1,7 @@
 """Kinds of task: what the module of a kind declares, its rows and samples as files, its metrics, all kinds by name.
 
-The module of a kind lies in `kinds/`, bears its name and has a subclass of `Kind`: how data become rows, how rows
-become samples, and what the configuration needs to know. Measuring attention takes no more. A kind without samples
-(`samples` is not among its keys) is read whole by analyses of its own. A kind with a `head` can be evaluated as well:
-it says what a model reads, should answer and does answer, and how good the answers are.
+The module of a kind lies in `kinds/`, bears its name and has a subclass of `Kind`. Reading attention takes only
+its rows and samples. A kind without samples (`samples` is not among its keys) is read whole by analyses of its own.
 
 Planning imports the kinds, and so they import heavy libraries, NumPy included, inside functions alone.
 """
@@ -56,10 +54,7 @@ def write_records(path: StrPath, records: Sequence[StrictRecord]) -> None:
 
 
 def read_records(path: StrPath, record: type[Record]) -> list[Record]:
-    """Return the records in a file with one JSON object per line, as instances of the class `record`.
-
-    Raises `InputError` with the line and field that is damaged, and for a file without lines.
-    """
+    """Return the records in a file with one JSON object per line, as instances of the class `record`."""
     adapter, records = TypeAdapter(record), []
     for number, line in numbered_rows(path):
         try:
@@ -71,7 +66,7 @@ def read_records(path: StrPath, record: type[Record]) -> list[Record]:
     return records
 
 
-# The column of a table of scores with the number of tokens of a row, if its other columns are sums over tokens.
+# The column of scores with the number of tokens of a row, if the other columns are sums over tokens.
 SIZES = "tokens"
 
 
@@ -79,13 +74,12 @@ SIZES = "tokens"
 class Metric:
     """A measure of how well a model answers, computed from a table of scores with a row for each question or document.
 
-    column: name of the table's column that is averaged. If the table has a column "tokens", the number of tokens of
-        each row, the metric is the sum of `column` divided by the sum of "tokens".
     name, unit: name and unit of the metric in files; the unit is "%" or "nats per token".
     title, label: the metric's name in a sentence, and as the header of a column.
+    column: column of the table that is averaged. If the table has a column "tokens", the number of tokens of each row,
+        the metric is the sum of `column` divided by the sum of "tokens".
     decimals: number of decimals that are shown.
     beside: another key of `Kind.mean_scores` that tables show too, such as perplexity; "" for none.
-    note: explanation of the metric for readers of a page.
     """
 
     name: str
@@ -112,7 +106,7 @@ class Metric:
         return "drop" if self.higher_is_better else "rise"
 
     def drop(self, before, after):
-        """Return by how much the metric is worse after a change than before, in its unit; negative if it is better."""
+        """Return by how much `after` is worse than `before`, two values of the metric; negative if it is better."""
         return before - after if self.higher_is_better else after - before
 
 
@@ -166,12 +160,12 @@ def metrics_in(scores: pd.DataFrame) -> list[Metric]:
 
 
 def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
-    """Return the number of tokens of each row of a table of scores, [row]; None if the table has no such column."""
+    """Return the column "tokens" of a table of scores, [row], or None if the table has no such column."""
     return scores[SIZES].to_numpy(float) if SIZES in scores else None
 
 
 def tested_metric(names: Collection[str]) -> Metric:
-    """Return the metric by which heads are compared: F1 if exact_match is in `names`, else the main metric there."""
+    """Return the metric by which heads are compared: F1 if `names` has exact_match, else the main metric in `names`."""
     return F1 if EXACT_MATCH.name in names else next(main for name, main in MAIN_METRICS.items() if name in names)
 
 
@@ -215,15 +209,14 @@ class Kind(ABC):
 
     name, title: name in the configuration, and in a sentence.
     row: the class of the kind's rows, a dataclass and `StrictRecord`.
-    form, formats: how `fetching.read_file` reads a file of data (`json`; a `table` with named columns; `files` that the
-        kind reads itself), and the formats of such a file in words.
+    form, formats: how a file of data is read (`json`, `table`, or `files`, which the kind reads), its formats in words.
     keys, source_keys: keys of a task, and of its source, that the configuration allows for this kind, not for all.
     columns: {field of a row: column of a table that the configuration can name}.
     truncation: which text of a sample that is too long is cut, as the argument `truncation` of a tokenizer.
     running: whether the two texts of a sample are joined into one if the tokenizer puts no `[SEP]` between them.
     head: the model head that answers the kind (a key of `loading.HEADS`, or `LANGUAGE_MODEL`); None if no model does.
-    window_keys: keys of the configuration's `windows`, other than `max_seq_length`, that `cut_windows` takes.
-    answer_keys: keys of the configuration's `windows` that `read_answers` takes.
+    window_keys, answer_keys: keys of the configuration's `windows` that `cut_windows` takes besides `max_seq_length`,
+        and those that `read_answers` takes.
     without_reading: keys of the configuration's `ablation` that mean nothing for this kind.
     """
 
@@ -247,7 +240,7 @@ class Kind(ABC):
         """Return the data of a file as a list of the kind's rows; raise `InputError` if they are not of this kind.
 
         data: by the kind's `form`, parsed JSON, a DataFrame, or the paths of one file or of all files in a folder.
-        where: the file or folder, for messages. key: the configuration's key of the task's columns, for messages.
+        where, key: the file or folder, and the configuration's key of `columns`, for messages.
         columns: {field of a row: column of a table}; None for a kind whose data are no table.
         """
 
@@ -256,10 +249,7 @@ class Kind(ABC):
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
     def draw_samples(self, rows: Sequence, draw: Draw) -> list[Sample]:
-        """Return some of the samples of a task's rows.
-
-        draw: function from the number of all samples to the indices of those that are returned, in rising order.
-        """
+        """Return samples of a task's rows; draw: function from the number of all samples to the indices to return."""
         raise NotImplementedError(f"No inputs are drawn from a task of kind {self.name}.")
 
     def cut_windows(
@@ -273,7 +263,7 @@ class Kind(ABC):
     ) -> Windows:
         """Return a task's rows as windows of a model's tokens.
 
-        max_seq_length: most tokens of a window; if the model takes fewer, a kind uses those or raises `InputError`.
+        max_seq_length: most tokens of a window; if the model takes fewer, a kind uses fewer or raises `InputError`.
         shape: values of the kind's `window_keys`; for kinds whose head is `LANGUAGE_MODEL`, the `seed` of masked words.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
@@ -281,31 +271,28 @@ class Kind(ABC):
     def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
         """Return the right class in each window for each distribution that the model predicts, [window, distribution].
 
-        In question answering, these are the positions of the answer's first and last token, both -1 in a window without
-        the whole answer. A language model has no such classes: the result is [window, 1], the number of tokens to
-        predict, or -1 if there are none or the window holds a wrong choice.
+        In question answering, these are the indices of the answer's first and last token, both -1 in a window without
+        the whole answer. For a language model, the result is the number of tokens to predict, [window, 1], or -1 if
+        there are none or the window holds a wrong choice.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def training_targets(self, rows: Sequence, windows: Windows) -> tuple[dict[str, np.ndarray], list[str] | None]:
-        """Return targets for fine-tuning, and the names of the labels that are learned, None without labels.
-
-        The targets are {argument of the model's `forward`: right class of each window, [window] int from 0}.
-        """
+        """Return {argument of `forward`: right class of each window, [window] int}, and names of labels, if any."""
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
         """Return a model's logits, [input, class, 1], or [input, token, 2] for an answer's first and last token.
 
-        mask: [input, token], 0 for padding.
+        mask: attention mask, [input, token], 0 for padding.
         """
         return output.logits[:, :, None]
 
     def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> dict[str, np.ndarray]:
-        """Return a model's answers for a batch of windows as {name: array [window]}, such as the ends of spans.
+        """Return the answers in a model's output for a batch of windows, as {name: array [window]}.
 
-        output: the model's output. settings: values of the kind's `answer_keys`.
         sentences: for each window, the sentence number of each token, -1 for a special token, [token].
+        settings: values of the kind's `answer_keys`.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
@@ -314,19 +301,19 @@ class Kind(ABC):
     ) -> Scored:
         """Return {id: answer} and a table of scores with one row for each question, pair or document.
 
-        values: the arrays of `read_answers` for all windows; for a language model, {"loss": in nats, "tokens": number
-            of predicted tokens}, each [window].
+        values: arrays of `read_answers`, [window] over all windows; of a language model, "loss" in nats and "tokens",
+            the number of predicted tokens.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
-        """Return {metric's name: mean of its column, and n_questions or the like: number of rows}."""
+        """Return {name of a metric: mean of its column}, and the number of rows as n_questions, n_pairs or the like."""
         metrics, counted = MEASURES[self.name]
         return {metric.name: float(scores[metric.column].mean()) for metric in metrics} | {f"n_{counted}": len(scores)}
 
 
 # Editors count the lines of a file from its header.
-_ROW_1 = "row 1 is the first below a header"
+ROW_1 = "row 1 is the first below a header"
 
 
 class TableKind(Kind):
@@ -339,10 +326,9 @@ class TableKind(Kind):
 
 
 def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> Any:
-    """Return `data`, a pandas table, with its column names as text.
+    """Return a pandas table with its column names as text; raise `InputError` if it has no rows or lacks a column.
 
-    Raises `InputError` if the table has no rows, or lacks one of `columns`. where: the file, and key: the key in the
-    configuration that names the columns, for messages.
+    where: the file, and key: the key in the configuration that names the columns, for messages.
     """
     if data.empty:
         raise InputError(f"{where} has no rows.")
@@ -355,35 +341,20 @@ def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> An
     return table
 
 
-def texts_of_rows(table: Any, where: str, columns: Sequence[str]) -> list[Any]:
-    """Return the texts of each column of a pandas table, [column][row].
-
-    Raises `InputError` for a row without text in a column; where: the file, for messages.
-    """
-    texts = [table[column].to_numpy(object) for column in columns]
-    for row, of_row in enumerate(zip(*texts, strict=True), start=1):
-        if not all(isinstance(text, str) and text.strip() for text in of_row):
-            raise InputError(f"{where}: row {row} has no text in {' or '.join(columns)}; {_ROW_1}.")
-    return texts
-
-
 def read_ids(table: Any, where: str, column: str | None) -> list[str]:
-    """Return each row's id as text: its value in `column`, or its number from 0 for None. where: file, for messages."""
+    """Return each row's id as text: the row's value in `column`, or its number from 0 if `column` is None."""
     return list(map(str, range(len(table)) if column is None else plain_values(table, where, column, booleans=False)))
 
 
 def plain_values(table: Any, where: str, column: str, booleans: bool = True) -> list[str | int | bool]:
-    """Return a column of a pandas table as a list of texts, whole numbers and, if `booleans`, truth values.
-
-    Raises `InputError` for any other value, and for the empty text; where: the file, for messages.
-    """
+    """Return a column as texts, whole numbers and, if `booleans`, truth values; raise `InputError` for other values."""
     plain = []
     for row, value in enumerate(table[column].to_numpy(object), start=1):
         if isinstance(value, float) and value.is_integer():
             value = int(value)  # pandas turns whole numbers into floats where one is missing.
         if value == "" or not isinstance(value, str | int) or (isinstance(value, bool) and not booleans):
             raise InputError(
-                f"{where}: row {row} has {value!r} in {column}; text or a whole number is needed; {_ROW_1}."
+                f"{where}: row {row} has {value!r} in {column}; text or a whole number is needed; {ROW_1}."
             )
         plain.append(value)
     return plain

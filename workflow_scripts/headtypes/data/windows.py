@@ -13,7 +13,6 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath
 from headtypes.core.hdf5_files import Stored, read_arrays
 
-_OF_TOKENS = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end", "targets")
 # sentencex 1.0.32 panics on a capital letter followed by white space of more than one byte and a full stop. Each such
 # character is replaced by one space, so offsets stay valid.
 _WIDE_SPACE = {code: " " for code in range(0x80, 0x3001) if chr(code).isspace()}
@@ -21,20 +20,16 @@ _WIDE_SPACE = {code: " " for code in range(0x80, 0x3001) if chr(code).isspace()}
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of a task's rows, in the order of rows, then of their position in a row.
+    """Windows of a task's rows (questions, pairs or documents), in the order of rows.
 
-    In names of fields, `question` is any row: a question, pair or document. A pair has one window, a document has one
-    window for each segment. Window `w` has the tokens offsets[w]:offsets[w + 1].
-
-    token_type_ids: segment of each token, 0 or 1; None for a model without segments.
     sentence: number of the token's sentence, -1 for a special token. In a question with its context, and in a pair, 0
-        is the first text, and 1, 2, ... are the sentences of the second text. In all other windows, sentences are
+        is the first text, and 1, 2, ... are the sentences of the second text; in all other windows, sentences are
         0, 1, ...
     char_start, char_end: index of the token's first character in the second text, and of the character after the
         token's last one; -1 for a token outside of the second text.
-    offsets: [window + 1] index of each window's first token, and the number of all tokens.
-    question: index of each window's row in `question_ids`.
-    question_ids: the id of each row.
+    offsets: index of each window's first token, and the number of all tokens: window w has offsets[w]:offsets[w + 1].
+    question: index of each window's row in `question_ids`, the ids of all rows.
+    token_type_ids: segment of each token, 0 or 1; None for a model without segments.
     targets: id of the token that a language model is to predict at this position, -1 for none; None for a task that
         needs no language model.
     """
@@ -59,7 +54,7 @@ class Windows:
 
     @property
     def predicted_tokens(self) -> np.ndarray:
-        """The number of tokens that a language model is to predict in each window, [window] int64."""
+        """Number of tokens that a language model is to predict in each window, [window] int64."""
         return np.diff(np.append(0, np.cumsum(self.targets >= 0))[self.offsets])
 
     def __len__(self) -> int:
@@ -69,8 +64,8 @@ class Windows:
 def joined_windows(rows: Sequence, owners: Sequence[int], **of_tokens: Sequence[np.ndarray] | None) -> Windows:
     """Return windows of a task's rows from one array [token] for each window and field.
 
-    owners: index of each window's row in `rows`. of_tokens: {field of `Windows`, such as `sentence`: its arrays}; None
-        for a field that these windows lack. Without `char_start` and `char_end`, both are -1 for all tokens.
+    owners: index of each window's row in `rows`. of_tokens: {field of `Windows`, such as `sentence`: its array for each
+        window, or None}. Without `char_start` and `char_end`, both are -1 for all tokens.
     """
     lengths = list(map(len, of_tokens["input_ids"]))
     outside = [np.full(length, -1) for length in lengths]
@@ -90,9 +85,9 @@ def joined_windows(rows: Sequence, owners: Sequence[int], **of_tokens: Sequence[
 def windows_of_pairs(
     rows: Sequence, owners: Sequence[int], encodings: Sequence[Encoding], texts: Sequence[tuple[str, str]], tokenizer
 ) -> Windows:
-    """Return windows of pairs of texts, such as question and context; all sequences but `rows` have an item per window.
+    """Return windows of pairs of texts, such as question and context, from the tokenizer's encoding of each window.
 
-    owners: index of the window's row in `rows`. encodings: the tokenizer's objects. texts: the two texts in the window.
+    owners: index of each window's row in `rows`. texts: the two texts of each window.
     """
     boundaries = {second: split_sentences(second) for _, second in texts}
     sentences, starts, ends = [], [], []
@@ -110,11 +105,10 @@ def windows_of_pairs(
 
 
 def token_spans(encoding: Encoding, *texts: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each token's text, [token] int, and where in this text the token is, [token, 2] int.
+    """Return the index of each token's text in `texts`, [token] int, and the token's characters there, [token, 2] int.
 
-    Texts are numbered from 0; a token's place is the index of its first character, and the index after its last. A
-    special token has the number -1 and the place (-1, -1). White space around a token is left out, since white space
-    belongs to the preceding sentence and should begin no answer.
+    The characters are given as the index of the first, and the index after the last, without white space around them,
+    which belongs to the preceding sentence and should begin no answer. For a special token, all numbers are -1.
     """
     part = np.array([-1 if number is None else number for number in encoding.sequence_ids], int)
     spans = [
@@ -125,10 +119,7 @@ def token_spans(encoding: Encoding, *texts: str) -> tuple[np.ndarray, np.ndarray
 
 
 def without_space(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a token's range of characters, `start` up to `end` in `text`, without white space at its ends.
-
-    A token of white space alone keeps its range.
-    """
+    """Return the range `start` up to `end` of a text without white space at its ends, unless it has nothing else."""
     piece = text[start:end]
     if not piece or not (piece[0].isspace() or piece[-1].isspace()) or piece.isspace():
         return start, end
@@ -138,7 +129,7 @@ def without_space(text: str, start: int, end: int) -> tuple[int, int]:
 def split_sentences(text: str) -> np.ndarray:
     """Return start and end of each sentence of an English text, in characters: int32 [sentence, 2], the end exclusive.
 
-    White space after a sentence belongs to the sentence; white space alone is no sentence.
+    White space after a sentence is part of it; white space alone is no sentence.
     """
     pieces = get_sentence_boundaries("en", text.translate(_WIDE_SPACE))
     spans = [(piece["start_index"], piece["end_index"]) for piece in pieces if not piece["text"].isspace()]
@@ -148,8 +139,8 @@ def split_sentences(text: str) -> np.ndarray:
 def sentence_of(offsets: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
     """Return the number of the sentence in which each token starts, [token] int32 from 0.
 
-    offsets: index of each token's first character in the text, [token] int. boundaries: where the text's sentences
-        start and end, [sentence, 2] int (`split_sentences`). A token between two sentences belongs to the first one.
+    offsets: index of each token's first character. boundaries: start and end of each sentence, [sentence, 2] int.
+    A token between two sentences belongs to the first of them.
     """
     return np.maximum(np.searchsorted(boundaries[:, 0], offsets, side="right") - 1, 0).astype(np.int32)
 
@@ -161,8 +152,9 @@ def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> 
     drawn = np.sort(np.random.default_rng(seed).choice(len(rows), questions, replace=False))
     is_drawn, lengths = np.isin(windows.question, drawn), np.diff(windows.offsets)
     tokens = np.repeat(is_drawn, lengths)
+    names = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end", "targets")
     selected = Windows(
-        **{name: array[tokens] for name in _OF_TOKENS if (array := getattr(windows, name)) is not None},
+        **{name: array[tokens] for name in names if (array := getattr(windows, name)) is not None},
         offsets=np.cumsum([0, *lengths[is_drawn]]),
         question=np.searchsorted(drawn, windows.question[is_drawn]).astype(np.int32),
         question_ids=[windows.question_ids[index] for index in drawn],
@@ -171,7 +163,7 @@ def draw_part(rows: list, windows: Windows, questions: int | str, seed: int) -> 
 
 
 def check_finite(values: np.ndarray, what: str) -> None:
-    """Raise `InputError` unless a model's values are finite; what: the values and a verb, such as `logits are`."""
+    """Raise `InputError` unless a model's values are finite; what: noun and verb for the message, as `logits are`."""
     if not np.isfinite(values).all():
         raise InputError(f"The model's {what} not finite; run it in float32 or bfloat16, or check its weights.")
 

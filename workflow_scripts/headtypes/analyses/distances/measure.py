@@ -55,7 +55,7 @@ class DistanceFeatures(PerSample):
             column = self._column_of(group.length, block.memory.device)
             self._buckets[group.samples.start] = _Buckets(group, self._of_batch, column, self._first)
         buckets = self._buckets[group.samples.start]
-        if block.has_first_row:
+        if block.rows.start == 0:
             zeros = self.values.new_zeros(*block.memory.shape[:2], group.length)
             self._sums = (_AtOnce if block.memory.shape[3] > group.length else _InSlices)(zeros, block, buckets)
             self._to_first = torch.zeros_like(zeros) if self._first else None
@@ -64,7 +64,7 @@ class DistanceFeatures(PerSample):
         self._sums.add(block)
         if self._to_first is not None:
             self._to_first[:, :, block.rows] = block.memory[:, :, : block.rows.stop - block.rows.start, 0]
-        if block.has_last_row:
+        if block.rows.stop == group.length:
             sums = [self._sums.by_column(), self._sums.by_special()]
             if self._to_first is not None:
                 to_first = self._to_first if block.lengths is None else self._to_first * block.lengths[..., :1]

@@ -26,11 +26,10 @@ class AnnotatedSentence(StrictRecord):
     """A sentence of a document with mentions of entities; a tuple has one entry for each word.
 
     heads: number in the sentence of each word's head in the dependency tree, from 1; 0 for the root; None without tree.
-    relations: relation of each word to its head; None without a tree.
+    relations: relation of each word to its head in the tree; None without a tree.
     upos, xpos: universal and language-specific part of speech (CoNLL-2012 has xpos alone); "" if missing.
     numbers: the feature Number (`Sing`, `Plur`, ...); "" for a word without it.
     parse: each word's part of a bracketed parse, such as `(NP*`; None without a parse.
-    speakers: the speaker of each word; "" if unknown.
     """
 
     words: tuple[str, ...]
@@ -45,9 +44,8 @@ class AnnotatedSentence(StrictRecord):
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedDocument(StrictRecord):
-    """A document with the mentions of all entities that are mentioned twice or more.
+    """A document with the mentions of every entity that is mentioned twice or more, in the order of first words.
 
-    mentions: sorted by first word; among mentions with the same first word, the longer one comes first.
     left_out: number of mentions that are not one span of words, and are missing from `mentions`.
     """
 
@@ -81,12 +79,13 @@ class Coreference(Kind):
 
 
 def _read(file: str) -> list[AnnotatedDocument | None]:
+    # Without mentions, a document is None.
     suffix = Path(file).suffix.lower()
     if suffix == ".conllu":
-        return read_conllu(file)
+        return _read_conllu(file)
     # OntoNotes' own files end in .v4_gold_conll.
     if suffix.endswith("conll"):
-        return read_conll2012(file)
+        return _read_conll2012(file)
     ending = suffix or "no suffix"
     raise InputError(f"{file}: coreference is read from .conllu (CoNLL-U) or .conll (CoNLL-2012); found {ending}.")
 
@@ -153,12 +152,7 @@ def _mentions(marks: _Marks, words: int, path: str, entity: re.Pattern) -> tuple
 _NUMBERED = re.compile(r"[A-Za-z]?[0-9]+(\[[0-9/]+\])?-[^0-9].*")
 
 
-def read_conllu(path: str) -> list[AnnotatedDocument | None]:
-    """Return the documents of a CoNLL-U file, each of which begins at `# newdoc`; None for a document without mentions.
-
-    A file without `# newdoc` is one document. A document without an id has the name of the file and, from the second
-    document on, its number.
-    """
+def _read_conllu(path: str) -> list[AnnotatedDocument | None]:
     documents: list[tuple[str, list]] = []
     declared = 0
     for block in conllu.read_blocks(path):
@@ -230,8 +224,7 @@ _PARSE_BIT = re.compile(r"((?:\([^()*]+)*)\*(\)*)")
 _NONE = ("-", "_")
 
 
-def read_conll2012(path: str) -> list[AnnotatedDocument | None]:
-    """Return the documents of a CoNLL-2012 file, with the ids `NAME/PART`; None for a document without mentions."""
+def _read_conll2012(path: str) -> list[AnnotatedDocument | None]:
     documents, begun, number = [], None, 0
     lines: list[conllu.Line] = []
     for number, text in conllu.numbered_lines(path):

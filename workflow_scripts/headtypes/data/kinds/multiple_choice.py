@@ -43,12 +43,8 @@ class MultipleChoice(TableKind):
     without_reading = ("sentences", "uniform_over_padding")
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the questions of a DataFrame, `data`, as a list of `ChoiceQuestion`.
-
-        columns: {field of a question: column of `data`}. A row's choices are a list of texts, and its answer an index
-            from 0. Or the choices are {"text": texts, "label": names}, and the answer is one of the names (ARC).
-        where: the file, and key: the key of `columns` in the configuration, for messages.
-        """
+        # Choices are texts, and the answer an index from 0; or choices are {"text": texts, "label": names}, and the
+        # answer one of the names (ARC).
         table = checked_table(data, where, key, columns.values())
         ids = read_ids(table, where, columns.get("id"))
         rows = zip(ids, *(table[columns[field]] for field in ("question", "choices", "answer")), strict=True)
@@ -64,10 +60,7 @@ class MultipleChoice(TableKind):
         return [Sample(rows[index].id, rows[index].text(rows[index].answer), None) for index in draw(len(rows))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length):
-        """Return a window for each choice of each question: question, space and choice, whose tokens are predicted.
-
-        The question of a window that would be too long loses its first tokens.
-        """
+        # A window for each choice: question, space and choice, whose tokens are predicted.
         import numpy as np
 
         from headtypes.data.windows import joined_windows, sentence_of, split_sentences, token_spans
@@ -85,6 +78,7 @@ class MultipleChoice(TableKind):
             sentence = np.where(ordinary, sentence_of(spans[:, 0], split_sentences(text)), -1)
             if not in_choice.any():
                 raise InputError(f"question {question.id}: one of its choices has no tokens; leave it out of the data.")
+            # What is too long loses the first tokens of its question.
             kept, of_question = np.ones(len(tokens), bool), np.flatnonzero(ordinary & ~in_choice)
             kept[of_question[: max(0, len(tokens) - max_length)]] = False
             if not kept[of_question].any():
@@ -111,11 +105,11 @@ class MultipleChoice(TableKind):
     def score_answers(self, rows, windows, record, values):
         """Return {id of a question: text of its likeliest choice}, and a table with a row for each question.
 
-        values: {"loss": negative log-likelihood in nats, [choice] over the choices of all questions in order}.
-        A choice's log-likelihood is the sum over its tokens. The normalised one is this sum divided by the choice's
-        number of characters (`acc_norm` of the Language Model Evaluation Harness). Of equally likely choices, the first
-        is taken. Columns of the table: id; answer, predicted and predicted_normalised, indices of choices from 0;
-        correct and correct_normalised, 0 or 100; and log_likelihood of the right choice, in nats.
+        values: {"loss": negative log-likelihood of each choice in nats, summed over its tokens}, question by question.
+        Normalised, it is divided by the choice's number of characters (`acc_norm` of the Language Model Evaluation
+        Harness). Of equally likely choices, the first is taken. Columns of the table: id; answer, predicted and
+        predicted_normalised, indices of choices from 0; correct and correct_normalised, 0 or 100; and log_likelihood of
+        the right choice, in nats.
         """
         import numpy as np
         import pandas as pd

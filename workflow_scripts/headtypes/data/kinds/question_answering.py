@@ -27,11 +27,7 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 @dataclass(frozen=True, slots=True)
 class Question(StrictRecord):
-    """A question about a context, with its reference answers.
-
-    article: title of the article that the context is part of.
-    answer_starts: index of the character in the context at which each of `answers` begins.
-    """
+    """A question about a context of an article, with answers, and the index of each answer's first character there."""
 
     id: str
     article: str
@@ -81,13 +77,7 @@ class QuestionAnswering(Kind):
         return self.rows_of_hub(rows, where, key, columns)
 
     def rows_of_hub(self, data, where, key, columns):
-        """Return the questions of rows as in the dataset `rajpurkar/squad`, as a list of `Question` in their order.
-
-        data: mappings with `id` (text or a whole number), `context`, `question`, `answers` (equally long lists `text`
-            and `answer_start`) and, if known, `title`. Without titles, each context counts as an article.
-        where: the file or dataset, for messages. key, columns: not used.
-        Raises `InputError` for a question without answers (SQuAD v2), and an answer that is not in the context.
-        """
+        # Without a title, each context counts as an article.
         contexts: dict[str, str] = {}
         questions = [_question(row, number, where, contexts) for number, row in enumerate(data, start=1)]
         if not questions:
@@ -109,11 +99,7 @@ class QuestionAnswering(Kind):
         return answer_positions(rows, windows)
 
     def training_targets(self, rows, windows):
-        """Return the first and last token of the answer in each window, and None in place of names of labels.
-
-        The first item is {"start_positions": [window] int64, "end_positions": [window] int64}, indices of tokens. A
-        window without the whole answer has 0 and 0, the position of `[CLS]`.
-        """
+        # A window without the whole answer has 0 and 0, the position of `[CLS]`.
         start, end = answer_positions(rows, windows).clip(0).T
         return {"start_positions": start, "end_positions": end}, None
 
@@ -185,11 +171,9 @@ def build_windows(
 ) -> Windows:
     """Return questions with their contexts as sliding windows, cut as by the original run_squad of BERT.
 
-    max_seq_length: most tokens of a window.
+    max_seq_length: most tokens of a window. max_query_length: most tokens of a question, the first of which are kept.
     doc_stride: tokens from the start of one window's context to the start of the next window's context.
-    max_query_length: most tokens of a question; a longer question keeps its first tokens.
-    Every question has at least one window. The tokenizer's own truncation and padding are ignored.
-    Devlin et al. 2019, section 4.2; Guan et al. 2020, section 5.
+    Every question has at least one window (Devlin et al. 2019, section 4.2; Guan et al. 2020, section 5).
     """
     from headtypes.data.windows import windows_of_pairs
 
@@ -221,7 +205,7 @@ def build_windows(
 
 
 def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndarray:
-    """Return the indices of the first and last token of the first reference answer in each window, [window, 2] int64.
+    """Return the first and last token of the first reference answer, as indices in each window, [window, 2] int64.
 
     Both are -1 in a window that does not hold the whole answer.
     """
@@ -241,10 +225,9 @@ def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndar
 
 
 class Spans(NamedTuple):
-    """The best answer span of each window; each field is an array [window].
+    """The best answer span of each window: start plus end logit, and index of its first and last token; all [window].
 
-    score: start logit plus end logit, float64; -inf in a window without context.
-    start, end: index, in the window, of the span's first and last token, int64; -1 in a window without context.
+    The score is -inf, and both indices are -1, in a window without context.
     """
 
     score: np.ndarray
@@ -257,11 +240,9 @@ def best_spans(
 ) -> Spans:
     """Return, for each window, the span of context tokens with the largest sum of start and end logit.
 
-    start_logits, end_logits: float [window, token]; padding may hold anything.
-    context_mask: bool [window, token], true on the context, whose tokens follow each other.
-    max_answer_length: most tokens of a span.
-    Of spans with equal sums, the span that starts first is taken, of these the one that ends first. Sums are in
-    float64, so that rounding makes no sums equal.
+    start_logits, end_logits, context_mask: [window, token]; the mask is true on the context, one run of tokens.
+    max_answer_length: most tokens of a span. Of spans with equal sums, the one that starts first is taken, then the one
+    that ends first. Sums are in float64, so that rounding makes no sums equal.
     """
     import numpy as np
 
@@ -283,14 +264,15 @@ def best_spans(
 
 
 def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
-    """Return {id of a question: text of the best span in its windows}; of equally good spans, the first is taken.
+    """Return {id of a question: text of the best span in its windows, or "" if they have no context}.
 
-    spans: the best span of each window. The text is empty if a question's windows have no context.
-    The original run_squad considers only the twenty best starts and ends, and a start only in the window in which its
-    token has most context; this function considers every span.
+    Of equally good spans, the first is taken. Every span is considered: the original run_squad considers only the
+    twenty best starts and ends, and a start only in the window in which its token has most context.
     """
     import pandas as pd
 
+    if missing := set(range(len(questions))) - set(windows.question.tolist()):
+        raise InputError(f"Question {questions[min(missing)].id} has no window; build windows of all these questions.")
     best = pd.Series(spans.score).groupby(windows.question).idxmax().to_numpy()
     has_context, first = spans.score[best] > -math.inf, windows.offsets[best]
     begin, stop = windows.char_start[first + spans.start[best]], windows.char_end[first + spans.end[best]]
@@ -301,24 +283,21 @@ def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spa
 def score_predictions(questions: Sequence[Question], predictions: Mapping[str, str]) -> pd.DataFrame:
     """Return a table with a row for each question: id, article, exact_match (0 or 100), f1 (0 to 100).
 
-    predictions: {id of a question: answer}. A missing answer raises `KeyError`, so that an incomplete run shows; the
-        official evaluator counts a missing answer as wrong.
-    Each score is the best over the question's reference answers, of normalised texts (Rajpurkar et al. 2016, section
-    6.1).
+    predictions: {id of a question: answer}; a missing answer, which the official evaluator counts as wrong, raises
+    `KeyError`. Each score is the best over reference answers, of normalised texts (Rajpurkar et al. 2016, section 6.1).
     """
     import pandas as pd
 
     rows = []
     for question in questions:
-        predicted = normalize_answer(predictions[question.id])
-        answers = [normalize_answer(answer) for answer in dict.fromkeys(question.answers)]
+        predicted = _normalized(predictions[question.id])
+        answers = [_normalized(answer) for answer in dict.fromkeys(question.answers)]
         exact_match, f1 = 100.0 * (predicted in answers), 100.0 * max(_f1(predicted, answer) for answer in answers)
         rows.append((question.id, question.article, exact_match, f1))
     return pd.DataFrame(rows, columns=["id", "article", "exact_match", "f1"])
 
 
-def normalize_answer(text: str) -> str:
-    """Return a text in lower case without ASCII punctuation, the articles a, an, the, and repeated spaces."""
+def _normalized(text: str) -> str:
     return " ".join(_ARTICLE.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from headtypes.core.errors import InputError, nearest
 from headtypes.data.tasks import (
     ID,
+    ROW_1,
     DataColumn,
     Rows,
     Sample,
@@ -18,7 +19,6 @@ from headtypes.data.tasks import (
     checked_table,
     plain_values,
     read_ids,
-    texts_of_rows,
 )
 
 if TYPE_CHECKING:
@@ -55,16 +55,16 @@ class SentencePair(TableKind):
     head = "sequence_classification"
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the pairs of a DataFrame, `data`, as a list of `Pair`.
-
-        columns: {field of a pair: column of `data`} and, if labels are renamed, "labels": {label in the column: label
-            that the pair gets}, in which None leaves rows out.
-        where: the file, and key: the key of `columns` in the configuration, for messages.
-        """
         columns = dict(columns)
+        # {label in the column: label that the pair gets}; None leaves rows out.
         called = columns.pop("labels", {})
         table = checked_table(data, where, key, columns.values())
-        first, second = texts_of_rows(table, where, [columns["first"], columns["second"]])
+        first, second = texts = [table[columns[name]].to_numpy(object) for name in ("first", "second")]
+        for row, pair in enumerate(zip(*texts, strict=True), start=1):
+            if not all(isinstance(text, str) and text.strip() for text in pair):
+                raise InputError(
+                    f"{where}: row {row} has no text in {columns['first']} or {columns['second']}; {ROW_1}."
+                )
         ids = read_ids(table, where, columns.get("id"))
         labels = plain_values(table, where, columns["label"]) if "label" in columns else [None] * len(table)
         given = set(map(str, labels))
@@ -90,7 +90,7 @@ class SentencePair(TableKind):
         from headtypes.data.windows import windows_of_pairs
 
         samples = self.draw_samples(rows, range)
-        encoded = encode_samples(samples, tokenizer, self.name, record.max_length, max_seq_length)
+        encoded = encode_samples(samples, tokenizer, self.name, min(record.max_length, max_seq_length))
         texts = [(row.first, row.second) for row in rows]
         return windows_of_pairs(rows, range(len(rows)), encoded.encodings, texts, tokenizer)
 
@@ -98,10 +98,7 @@ class SentencePair(TableKind):
         return label_numbers(rows, record)[:, None]
 
     def training_targets(self, rows, windows):
-        """Return {"labels": index of each pair's label among the sorted labels, [pair] int64}, and the sorted labels.
-
-        Labels are sorted by value if all are whole numbers. The labels 1 and "1" are one label.
-        """
+        # The labels 1 and "1" are one label.
         import numpy as np
 
         given = {str(row.label): row.label for row in rows}
@@ -120,8 +117,8 @@ class SentencePair(TableKind):
     def score_answers(self, rows, windows, record, values):
         """Return {id of a pair: predicted label} and a table with a row for each pair: id, label, predicted, correct.
 
-        values: {"label": index of each pair's predicted label in the order of the model's logits, [pair] int}.
-        In the table, label and predicted have the model's labels as their pandas categories; correct is 0 or 100.
+        values: {"label": [pair] int, index of the predicted label among the model's logits}. In the table, the model's
+        labels are the pandas categories of label and predicted; correct is 0 or 100.
         """
         import pandas as pd
 
@@ -133,11 +130,7 @@ class SentencePair(TableKind):
         return dict(zip(ids, scores["predicted"], strict=True)), scores
 
     def mean_scores(self, scores):
-        """Return {"accuracy": in percent, "f1": in percent, "n_pairs": number of pairs} from the scores of pairs.
-
-        scores: a table of `score_answers`. f1 is that of the second of exactly two labels, as in GLUE's MRPC; with more
-            labels it is absent.
-        """
+        # With two labels, F1 is that of the second, as in GLUE's MRPC.
         means = {"accuracy": float(scores["correct"].mean())}
         labels = scores["label"].cat.categories
         if len(labels) == 2:
@@ -148,10 +141,7 @@ class SentencePair(TableKind):
 
 
 def label_numbers(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
-    """Return the index of each pair's label among a model's labels (`labels_of`), in whatever case, [pair] int64.
-
-    Raises `InputError` if a pair has no label, or a label that the model does not have.
-    """
+    """Return the index of each pair's label among a model's labels, in upper or lower case, [pair] int64."""
     import numpy as np
 
     names, where = labels_of(record), f"models.{record.name}"
@@ -175,10 +165,7 @@ def label_numbers(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
 
 
 def labels_of(record: ModelRecord) -> list[str]:
-    """Return the labels of a fetched classifier, in the order of its logits (`id2label` of its config.json).
-
-    Raises `InputError` if the model predicts a number, or two labels differ in case alone.
-    """
+    """Return a classifier's labels in the order of its logits; raise `InputError` if two differ in case alone."""
     from headtypes.models.model_config import config_of
 
     config = config_of(record)

@@ -42,12 +42,6 @@ class Text(Kind):
     without_reading = ("sentences", "uniform_over_padding")
 
     def rows_of_file(self, data, where, key, columns):
-        """Return the documents of files, as a list of `Document` in the order of files; key, columns: not used.
-
-        data: paths of files with one suffix: .json (SQuAD), .jsonl ({"id": ..., "paragraphs": [...]}) or .txt. In plain
-            text, an empty line ends a paragraph, and a form feed or the end of the file ends a document.
-        where: the file or folder that `data` are of, for messages.
-        """
         suffix = Path(data[0]).suffix.lower()
         if suffix not in _READERS:
             raise InputError(f"{data[0]}: a text must be one of {', '.join(_READERS)}; found {suffix or 'no suffix'}.")
@@ -62,10 +56,6 @@ class Text(Kind):
         return [segments[index] for index in draw(len(segments))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length, seed):
-        """Return each segment of the documents (`segments_of`) as a window with the tokens to predict.
-
-        A causal model predicts each next token; any other model predicts masked words, drawn by `seed` and segment id.
-        """
         import numpy as np
 
         from headtypes.data.encoding import encode_samples, mask_words
@@ -107,11 +97,6 @@ class Text(Kind):
         return np.where(tokens > 0, tokens, -1)
 
     def score_answers(self, rows, windows, record, values):
-        """Return {} and a table with a row for each document that has tokens to predict: id, loss, tokens.
-
-        The loss is summed over the document's predicted tokens, in nats; `tokens` is the number of these tokens.
-        values: {"loss": in nats, "tokens": number of tokens to predict}, each [window].
-        """
         import numpy as np
         import pandas as pd
 
@@ -161,6 +146,7 @@ def _read_json_lines(file: str) -> Iterator[Document]:
 
 
 def _read_plain(file: str) -> list[Document]:
+    # A form feed ends a document, an empty line a paragraph.
     documents = [paragraphs for part in text_of(file).split("\f") if (paragraphs := _paragraphs(part))]
     if not documents:
         raise InputError(f"{file} has no text; give one that has some, or delete it.")
@@ -201,7 +187,7 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
 
 
 def segments_of(document: Document) -> list[Sample]:
-    """Return a document's segments as samples: paragraphs 0 and 1, 2 and 3, and so on (Clark et al. 2019, section 3).
+    """Return a document's segments: paragraphs 0 and 1, 2 and 3, and so on (Clark et al. 2019, section 3).
 
     A segment is left out if either paragraph has no letter, digit, punctuation or symbol: tokenizers may drop it.
     """

@@ -11,8 +11,7 @@ from headtypes.data.tasks import Kind, StrictRecord
 class Sentence(StrictRecord):
     """A sentence of a treebank; every tuple has one entry for each word.
 
-    heads: number of each word's head, counted from 1; 0 for the single root.
-    relations: relation of each word to its head, with subtypes (`nsubj:pass`).
+    heads, relations: number of each word's head (from 1; 0 for the root), and relation to it, as in `nsubj:pass`.
     upos, xpos, lemmas: universal and language-specific part of speech, and lemma; "" if missing.
     """
 
