@@ -206,6 +206,8 @@ def test_best_window_wins_and_the_first_on_a_tie_and_without_context_the_answer_
     assert answer_questions(questions, windows, spans) == {"q0": answer, "q1": "w"}
     spans = Spans(np.array([*scores, -np.inf]), np.array([1, 2, -1]), np.array([2, 3, -1]))
     assert answer_questions(questions, windows, spans) == {"q0": answer, "q1": ""}
+    with pytest.raises(InputError, match="Question q2 has no window; build windows"):
+        answer_questions([*questions, question_of("q2", "?", "")], windows, spans)
 
 
 def planted(n):
