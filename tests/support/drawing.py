@@ -21,15 +21,8 @@ def planted(seed: int = 0, doubtful: tuple[str, ...] = ("vertical",)) -> tuple[n
     """Features [layer * head, 21] and the partition into the planted types."""
     features, names = heads(COUNTS, noise=0.02, seed=seed)
     silhouette = np.round(np.random.default_rng(seed).random(len(names)), 3)
-    partition = build_partition(
-        features,
-        (LAYERS, HEADS),
-        cluster=np.zeros(len(names), int),
-        type=names.astype(object),
-        silhouette=silhouette,
-        doubtful=np.isin(names, doubtful),
-    )
-    return features, partition
+    columns = {"type": names.astype(object), "silhouette": silhouette, "doubtful": np.isin(names, doubtful)}
+    return features, build_partition(features, (LAYERS, HEADS), cluster=0, **columns)
 
 
 def drawn(figure: Figure, name: str) -> Artist:

@@ -3,16 +3,8 @@
 import numpy as np
 import pytest
 
-from headtypes.analyses.maps import (
-    PATTERNS,
-    SHOWN_TOKENS,
-    AttentionMaps,
-    Examples,
-    choose_samples,
-    choose_segment,
-    map_examples,
-    map_samples,
-)
+from headtypes.analyses import maps as module
+from headtypes.analyses.maps import AttentionMaps, Examples, choose_samples, map_examples, map_samples
 from headtypes.analyses.surface.measure import measure_surface
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.hdf5_files import read_arrays, read_groups, write_arrays
@@ -49,7 +41,7 @@ def test_lengths_turn_maps_into_norms_and_come_back_from_disk(name, tmp_path):
     write_arrays(tmp_path / "maps.h5", found, {})
     for maps in read_groups(tmp_path / "maps.h5", AttentionMaps).values():
         sample = next(each for each in SAMPLES if each.id == maps.sample_id)
-        encoded = encode_samples([sample], tokenizer, "question_answering", SHOWN_TOKENS)
+        encoded = encode_samples([sample], tokenizer, "question_answering", module.SHOWN_TOKENS)
         expected = defined_norms(model, name, encoded.input_ids[0], encoded.token_types and encoded.token_types[0])
         norms = maps.attention * maps.lengths[:, :, None]
         np.testing.assert_allclose(norms / norms.sum(-1, keepdims=True), expected, atol=5e-4)
@@ -129,7 +121,6 @@ SEGMENTS = [Sample("a", LONG, LONG), Sample("b", LONG, SHORT), Sample("c", SHORT
 
 
 def mapped(model, tokenizer, folder, samples, **settings):
-    """A model's examples on samples, and its surface patterns."""
     how = {"precision": "float32", "max_seq_length": 40, "batch_tokens": 512}
     run = ModelOnTask(recorded(model, tokenizer, folder), task="told", **how)
     surface = measured(measure_surface, run, samples, kind="text")
@@ -147,11 +138,11 @@ def test_maps_are_those_of_the_plain_model_among_the_last_tokens(tmp_path):
     assert not examples.begins
     encoded = encode_samples([SEGMENTS[1]], tokenizer, "text", 40)
     plain = plain_attentions(model, encoded.input_ids[0], encoded.token_types[0])[:, :, -9:, -9:]
-    assert examples.patterns == list(PATTERNS)
+    assert examples.patterns == list(module.PATTERNS)
     for pattern, head, value, attention in zip(
         examples.patterns, examples.heads, examples.value, examples.attention, strict=True
     ):
-        values = surface.mean(PATTERNS[pattern])
+        values = surface.mean(module.PATTERNS[pattern])
         assert values[tuple(head)] == values.max() == pytest.approx(value)
         expected = plain[tuple(head)]
         expected = expected / expected.sum(axis=-1, keepdims=True)
@@ -166,7 +157,7 @@ def test_without_a_short_second_paragraph_the_first_segment_is_shown():
     _, tokenizer = tiny_bert(layers=2, heads=3)
 
     def chosen(samples, tokens):
-        return choose_segment(encode_samples(samples, tokenizer, "text", 40), tokens)
+        return module.choose_segment(encode_samples(samples, tokenizer, "text", 40), tokens)
 
     assert chosen([SEGMENTS[0], SEGMENTS[0]], 9) == 0
     assert chosen(SEGMENTS, 9) == 1

@@ -17,24 +17,18 @@ def partition(types: np.ndarray) -> Partition:
 
 
 def halves() -> tuple[np.ndarray, np.ndarray]:
-    """Types by weights and by norms, which have nothing to do with one another."""
     index = np.arange(LAYERS * HEADS)
     return np.where(index % 2, "a", "b").astype(object), np.where(index // 2 % 2, "a", "b").astype(object)
 
 
-def test_divisions_that_have_nothing_to_do_with_one_another_change_half_of_the_heads():
-    weights, norms = halves()
-    divisions = {"kmeans-k2": {"weights": partition(weights), "norms": partition(norms)}}
-    (row,) = compare_divisions(divisions).to_dict("records")
-    assert row["adjusted_rand"] == pytest.approx(0, abs=0.1)
-    assert row["same_cluster"] == 50
-    assert len(row["changed"].split()) == LAYERS * HEADS / 2
-
-
-def test_equal_divisions_change_no_head():
-    one = partition(halves()[0])
-    (row,) = compare_divisions({"kmeans-k2": {"weights": one, "norms": one}}).to_dict("records")
-    assert (row["adjusted_rand"], row["same_type"], row["changed"]) == (1, 100, "")
+def test_divisions_that_have_nothing_to_do_with_one_another_change_half_of_the_heads_and_equal_ones_none():
+    weights, norms = map(partition, halves())
+    divisions = {"unlike": {"weights": weights, "norms": norms}, "equal": {"weights": norms, "norms": norms}}
+    unlike, equal = compare_divisions(divisions).to_dict("records")
+    assert unlike["adjusted_rand"] == pytest.approx(0, abs=0.1)
+    assert unlike["same_cluster"] == 50
+    assert len(unlike["changed"].split()) == LAYERS * HEADS / 2
+    assert (equal["adjusted_rand"], equal["same_type"], equal["changed"]) == (1, 100, "")
 
 
 def test_shares_by_both_are_shown_of_heads_and_those_by_norms_of_sets(tmp_path):

@@ -1,7 +1,4 @@
-"""Words have the tokens that they have in a text, and their attention equals its definition, however rows are cut.
-
-What is extracted of whole models, of every family, equals a dense computation from their attention.
-"""
+"""Words have the tokens that they have in a text; their attention equals its definition, however rows are cut."""
 
 import numpy as np
 import pytest
@@ -24,8 +21,8 @@ from tests.support.tiny import bert_tokenizer, gpt2_tokenizer, llama_tokenizer, 
 from tests.support.word_maps import dense_words, random_maps, read_planted, sentence, tokens_of
 
 
+# [word, layer, head, direction]: the best, and by how much it beats the second.
 def dense_guesses(words: np.ndarray, causal: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """The guesses, [word, layer, head, direction], and by how much the best beats the second, from word-level maps."""
     layers, heads, count = *words.shape[:2], words.shape[-1] - 2
     guess = np.full((count, layers, heads, 2), -1)
     margin = np.full(guess.shape, np.inf)
@@ -168,7 +165,6 @@ CAUSAL = {"gpt2", "llama", "mistral"}
 
 
 def fetched(name: str, folder):
-    """The record of a tiny model on disk, the model and the tokenizer."""
     model, tokenizer = tiny_bert() if name == "bert" else tiny_family(name)
     return recorded(model, tokenizer, folder), model.base_model, tokenizer
 
@@ -192,14 +188,11 @@ def test_guesses_of_a_model_are_those_of_its_attention(name, tmp_path):
         np.testing.assert_allclose(to_sep, np.where(dense > 0, dense, np.nan), atol=1e-3)
         assert np.isnan(to_sep).all() == (name in CAUSAL)
         defined, margin = dense_guesses(words, causal=name in CAUSAL)
-        local = name in ("mistral", "modernbert")
-        if local:
+        if name in ("mistral", "modernbert"):
             # What a local layer hides has no attention at all.
-            seen = np.stack([words[..., 1:-1, 1:-1], words[..., 1:-1, 1:-1].swapaxes(-1, -2)], -1).transpose(
-                2, 0, 1, 3, 4
-            )
-            known = seen.max(3) > 0
-            margin = np.where(known, margin, 0)
+            inner = words[..., 1:-1, 1:-1]
+            seen = np.stack([inner, inner.swapaxes(-1, -2)], -1).max(3).transpose(2, 0, 1, 3)
+            margin = np.where(seen > 0, margin, 0)
         np.testing.assert_array_equal(np.where(margin > 1e-5, guess, defined), defined)
         assert (margin > 1e-5).mean() > 0.5 or len(guess) == 1
         if name in CAUSAL:

@@ -1,6 +1,6 @@
 """Whole attention maps of a few short samples, to be looked at: for the atlas, and for figures of both papers.
 
-No number is measured on maps. PyTorch is loaded by what runs a model alone, since others read the files.
+No number is measured on maps. Only what runs a model loads PyTorch, since others read the files.
 """
 
 from __future__ import annotations
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 
 # Patterns of Clark's Figure 1, and the column of surface patterns in which the head shown has the largest value.
 PATTERNS = {"broad": "entropy", "next": "next", "sep": "sep", "punctuation": "punctuation"}
-# As many tokens as Clark's Figure 1 shows.
-TOKENS = 15
-# The most tokens that a figure as wide as a page can label.
-LEGIBLE_TOKENS = 20
+# Tokens that Clark's Figure 1 shows, and the most that a figure as wide as a page can label.
+TOKENS, LEGIBLE_TOKENS = 15, 20
 # How many samples a reader can choose from where all heads are shown, and the most tokens of each.
 SHOWN_SAMPLES, SHOWN_TOKENS = 8, 48
 
@@ -115,13 +113,7 @@ class KeyLengthsRead(Maps):
 
 
 def map_samples(
-    run: ModelOnTask,
-    samples: list[Sample],
-    *,
-    kind: str,
-    norms: bool = False,
-    tokens: int = SHOWN_TOKENS,
-    count: int = SHOWN_SAMPLES,
+    run: ModelOnTask, samples: list[Sample], *, kind: str, norms=False, tokens=SHOWN_TOKENS, count=SHOWN_SAMPLES
 ) -> list[AttentionMaps]:
     """Return all heads' attention on each of up to `count` samples, cut to `tokens` if it is longer.
 
@@ -138,16 +130,11 @@ def map_samples(
 def choose_samples(
     samples: list[Sample], tokenizer, kind: str, max_length: int, tokens: int, count: int = 1
 ) -> tuple[list[Sample], Encoded]:
-    """Return up to `count` of the samples, and the same samples encoded, each cut to `tokens` if it is longer.
-
-    If one is wanted, its length is the nearest to `tokens`. Samples that need no cut come first, and otherwise samples
-    keep their order. A sample whose question alone would fill `tokens` is skipped. If all are skipped, one is returned,
-    and `tokens` is doubled until it fits. kind: kind of task, such as `text`. max_length: most tokens of the model.
-    """
     tokens, chosen = min(tokens, max_length), []
     lengths = encode_samples(samples, tokenizer, kind, max_length).lengths
     off = [abs(length - tokens) if count == 1 else 0 for length in lengths]
     for index in sorted(range(len(samples)), key=lambda index: (off[index], lengths[index] > tokens)):
+        # A question alone may fill all tokens.
         with suppress(InputError):
             encode_samples([samples[index]], tokenizer, kind, tokens)
             chosen.append(samples[index])

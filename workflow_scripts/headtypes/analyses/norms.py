@@ -42,12 +42,6 @@ def shares_table(weights: Groups, norms: Groups, shape: tuple[int, int]) -> pd.D
 
 
 def compare_divisions(divisions: Mapping[str, Mapping[Of, Partition]]) -> pd.DataFrame:
-    """Return one row for each way of clustering, which compares the types by weights with the types by norms.
-
-    divisions: {way: {"weights" and "norms": partition}}. The columns are clustering (the way), heads (their number),
-    adjusted_rand, same_type and same_cluster (percent of heads with the same type, and in matched clusters), and
-    changed (text, the names of heads in another cluster).
-    """
     import numpy as np
     import pandas as pd
 

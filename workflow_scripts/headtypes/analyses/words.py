@@ -1,8 +1,7 @@
 """Words that are given already split, encoded for a model, and the attention between words.
 
 Words are joined by single spaces: `[CLS] words [SEP]`. From tokens to words while the model runs (Clark et al. 2019,
-section 4.1), attention to a word is the sum, that from a word the mean. With M[t, w] = 1 where token t is a subword of
-word w, and n_v subwords of word v,
+section 4.1), attention to a word is the sum, that from a word the mean. With n_v subwords of word v,
 
     W[v, w] = (1 / n_v) * sum over subwords s of v, sum over subwords t of w, A[s, t],
 

@@ -1,7 +1,4 @@
-"""Answers and scores are those of a plain Transformers loop over the same windows, and of the official evaluation.
-
-Mean head outputs equal attention times values, computed densely. Controls change as many heads of the same layers.
-"""
+"""Answers and scores are those of a plain loop over the same windows, and of the official evaluation."""
 
 import numpy as np
 import pandas as pd
@@ -9,15 +6,7 @@ import pytest
 import torch
 
 from headtypes.analyses.ablation import evaluation
-from headtypes.analyses.ablation.evaluation import (
-    Asked,
-    Evaluator,
-    Settings,
-    evaluate_condition,
-    evaluate_controls,
-    measure_head_outputs,
-    overlap,
-)
+from headtypes.analyses.ablation.evaluation import Asked, Evaluator, Settings, evaluate_condition, overlap
 from headtypes.attention.ablate import Ablation
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
@@ -161,7 +150,7 @@ def test_means_are_over_all_real_tokens_of_all_samples(family, tmp_path):
     model, tokenizer = tiny_family(family)
     record = recorded(model, tokenizer, tmp_path)
     samples = [Sample(f"{pair.id}-{turn}", pair.first, pair.second) for turn in range(2) for pair in PAIRS]
-    means = measure_head_outputs(
+    means = evaluation.measure_head_outputs(
         samples, record, task="mrpc", kind="sentence_pair", precision="float32", batch_tokens=100
     )
     encoded = encode_samples(samples, tokenizer, "sentence_pair", record.max_length)
@@ -187,14 +176,13 @@ def test_overlap_is_the_share_of_the_conditions_heads_under_the_same_operation()
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
-    """What the controls of questions are evaluated on."""
     rows, windows, record = asked_of(*tiny_bert(), tmp_path_factory.mktemp("model"), max_seq_length=60)
     return Asked(rows, windows, types_like(record), record)
 
 
 def controlled(asked, **changed) -> pd.DataFrame:
     how = {"condition": "c", "operations": MIXED, "draws": 5, "questions": "all", "seed": 7}
-    return evaluate_controls(asked, **how | changed, **ANSWERING)
+    return evaluation.evaluate_controls(asked, **how | changed, **ANSWERING)
 
 
 def test_each_draw_is_scored_as_its_heads_are_and_has_as_many_in_each_layer(asked):

@@ -15,7 +15,6 @@ ARTICLES = [f"article {number}" for number in np.random.default_rng(5).integers(
 
 
 def answered(level: float, seed: int, articles=ARTICLES) -> pd.DataFrame:
-    """Scores of questions of which a share is answered."""
     rng = np.random.default_rng(seed)
     exact_match = 100.0 * (rng.random(len(articles)) < level)
     f1 = np.maximum(exact_match, 100 * rng.random(len(articles)))
@@ -141,7 +140,6 @@ def test_what_many_articles_of_few_lose_is_told():
 
 
 def read_texts(factor: float, seed: int) -> pd.DataFrame:
-    """The losses of documents of different lengths."""
     tokens = np.random.default_rng(1).integers(5, 40, 20)
     loss = factor * tokens * np.random.default_rng(seed).uniform(1, 2, 20)
     return pd.DataFrame({"id": [f"d{number}" for number in range(20)], "loss": loss, "tokens": tokens})

@@ -105,7 +105,6 @@ def test_the_loss_is_that_of_the_first_and_the_last_token_of_the_right_span(aske
 
 @pytest.fixture
 def counted(monkeypatch):
-    """How many sets were evaluated, each time that some were."""
     evaluations, plain = [], module.Evaluator.evaluate
     monkeypatch.setattr(
         module.Evaluator, "evaluate", lambda self, sets, what: evaluations.append(len(sets)) or plain(self, sets, what)

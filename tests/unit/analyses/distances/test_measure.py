@@ -19,10 +19,7 @@ KINDS = ["[CLS]", "[SEP]", ",", "."]
 
 
 def defined_features(attention: np.ndarray, tokens: list[str], bins: int, keys: slice = slice(None)) -> np.ndarray:
-    """The feature as DESIGN 4 words it, of attention [..., query, key], or of that to some keys: [..., bins + 5].
-
-    tokens: as `tests.support.dense.named` has them.
-    """
+    """[..., bins + 5], of attention [..., query, key] or of that to some keys; tokens: as `dense.named` has them."""
     length, position = len(tokens), np.arange(len(tokens))
     bucket = np.abs(position[:, None] - position) * bins // length
     np.fill_diagonal(bucket, bins)

@@ -24,10 +24,7 @@ WITHOUT = ("gemma2", "gemma3_text", "gemma3n_text", "olmo2", "olmo_hybrid", "fal
 
 
 def defined_outputs(model, family, ids, types, kinds, largest_of):
-    """[layer, head, column] and [layer, 3], of one sample.
-
-    largest_of: the token found to have the largest activation in each layer; of several that have it, any will do.
-    """
+    """[layer, head, column] and [layer, 3]; largest_of: the token found to be largest, of which several may be."""
     layers = defined_writes(model, family, ids, types)
     inputs = {"input_ids": torch.tensor([ids])} | ({} if types is None else {"token_type_ids": torch.tensor([types])})
     model = in_float64(model)

@@ -17,10 +17,7 @@ from tests.support.records import SAMPLES
 
 
 def defined_surface(attention: np.ndarray, tokens: list[str]) -> dict[str, float]:
-    """The surface patterns of one head [query, key] on one segment, and the entropy of uniform attention.
-
-    What is impossible is NaN: a token that the segment lacks, or a pair of which one token does not see the other.
-    """
+    """Of one head [query, key] on one segment; NaN without a token or if, of a pair, one does not see the other."""
     length = len(tokens)
     sees = attention > 0
     of_cls, of_sep, of_punctuation = (
@@ -61,22 +58,17 @@ NAMES = (*COLUMNS, "uniform")
 # With shared keys and without, causal and not, with local layers of both, with a bias, and with a share for no token.
 FAMILIES = ("bert", "roberta", "gpt2", "llama", "modernbert", "mistral", "mpnet", "gpt_oss")
 # What a model cannot have: it sees no token that follows, or its tokenizer adds no such token.
-IMPOSSIBLE = {
-    "gpt_oss": {"next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"},
-    "gpt2": {"next", "cls", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"},
-    "llama": {"next", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"},
-    "mistral": {"next", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"},
-}
+NO_SEP = {"next", "sep", "special", "sep_to_sep", "other_to_sep", "entropy_cls"}
+IMPOSSIBLE = dict.fromkeys(("llama", "mistral"), NO_SEP) | dict.fromkeys(("gpt_oss", "gpt2"), NO_SEP | {"cls"})
 
 
 def family(name):
-    """A model in double precision, so that nothing but the reduction rounds, and its samples."""
     model, tokenizer = tiny_family(name)
+    # Nothing but the reduction rounds.
     return in_float64(model), tokenizer, encode_samples(SAMPLES, tokenizer, "question_answering", 64)
 
 
 def expected_surface(attention, tokens):
-    """[head, column]."""
     return np.array([[defined_surface(head, tokens)[name] for name in NAMES] for head in attention])
 
 

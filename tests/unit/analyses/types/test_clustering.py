@@ -14,24 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from headtypes.analyses.distances.features import Groups, attention_groups
 from headtypes.analyses.types import clustering
-from headtypes.analyses.types.clustering import (
-    COLUMNS,
-    COUNTS,
-    PAIR_COUNTS,
-    PAIR_METHODS,
-    TYPES,
-    IndivisibleError,
-    chosen_numbers,
-    cluster_heads,
-    compare_numbers,
-    embed_heads,
-    fit_clusters,
-    head_silhouettes,
-    match_labels,
-    measure_stability,
-    name_types,
-    own_cluster_share,
-)
+from headtypes.analyses.types.clustering import TYPES, cluster_heads, compare_numbers, match_labels, measure_stability
 from headtypes.analyses.types.names import METHODS, MIXTURES
 from headtypes.core.errors import InputError
 from headtypes.core.files import derive_seed
@@ -46,12 +29,8 @@ def samples_of(features: np.ndarray, samples: int, noise: float, seed: int) -> n
 
 
 def naive_match(labels: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Labels of four clusters, renamed so that as many as can be are those of the reference."""
-    best = max(
-        permutations(range(4)),
-        key=lambda renamed: sum(renamed[a] == b for a, b in zip(labels, reference, strict=True)),
-    )
-    return np.array([best[label] for label in labels])
+    renamed = [np.array(each)[labels] for each in permutations(range(4))]
+    return max(renamed, key=lambda each: (each == reference).sum())
 
 
 # Planted types are far apart, and the graph of their neighbours has no edge from one to another.
@@ -96,10 +75,8 @@ def test_equal_seeds_give_equal_clusters_with_any_number_of_threads(method):
 
 def test_scaling_lets_small_columns_count():
     # Two groups, apart in the period column by far less than all heads are in window 0.
-    features = np.zeros((60, 21))
-    group = np.arange(60) % 2
-    features[:, 0] = np.random.default_rng(6).random(60)
-    features[:, 20] = 1e-3 * group
+    features, group = np.zeros((60, 21)), np.arange(60) % 2
+    features[:, 0], features[:, 20] = np.random.default_rng(6).random(60), 1e-3 * group
     found = {scale: cluster_heads(features, **SETTINGS | {"k": 2, "scale": scale}).labels for scale in (True, False)}
     agreement = {scale: max((found[scale] == group).mean(), (found[scale] != group).mean()) for scale in found}
     assert agreement[True] == 1
@@ -111,14 +88,11 @@ def test_scaling_lets_small_columns_count():
 def test_new_heads_go_to_the_cluster_of_their_like(method, scale):
     train, _ = heads(PLANTED, noise=0.01, seed=8)
     features, names = heads(PLANTED, noise=0.01, seed=9)
-    _, predict = fit_clusters(train, **SETTINGS | {"method": method, "scale": scale})
+    _, predict = clustering.fit_clusters(train, **SETTINGS | {"method": method, "scale": scale})
     labels = predict(features)
     assert {len(set(labels[names == name])) for name in PLANTED} == {1}
     assert len(set(labels)) == 4
-
-
-def test_silhouettes_are_0_if_each_head_is_a_cluster():
-    np.testing.assert_array_equal(head_silhouettes(np.random.default_rng(0).random((4, 21)), np.arange(4)), 0)
+    assert not clustering.head_silhouettes(features[:4], np.arange(4)).any(), "each head is a cluster"
 
 
 def test_more_clusters_than_different_heads_is_an_error():
@@ -132,13 +106,13 @@ def test_seeds_are_stable_and_apart():
     assert derive_seed(2020, "cluster_heads", "bert") == 0x44AF797A
     seeds = {derive_seed(*parts) for parts in [(1, 2), (2, 1), ("1", 2), (12,), ("1", "2"), (1, 2, 0)]}
     assert len(seeds) == 6
-    assert all(0 <= seed < 2**32 for seed in seeds)
+    assert 0 <= min(seeds) < max(seeds) < 2**32
 
 
 def named(shares, halves=(), errors=0.0):
     """Names of clusters by near, special and far, known to `errors` over heads, and to what halves of samples give."""
     groups = [Groups(*np.array(of_clusters, dtype=float).T) for of_clusters in (shares, *halves)]
-    return name_types(groups[0], Groups(*np.full((3, len(shares)), errors)), groups[1:])
+    return clustering.name_types(groups[0], Groups(*np.full((3, len(shares)), errors)), groups[1:])
 
 
 CLEAR = {
@@ -164,15 +138,10 @@ def test_names_and_margin_are_those_of_brute_force():
         for row in centroids:
             near, special = row[0] + row[16], row[17:].sum()
             far = 1 - near - special
-            scores.append(
-                {"dense": far - special, "diagonal": near, "dense_vertical": min(far, special)}
-                | {"vertical": special - far}
-            )
-        ranked = sorted(
-            ((sum(score[name] for score, name in zip(scores, names, strict=True)), names))
-            for names in permutations(TYPES)
-        )
-        naming = name_types(attention_groups(centroids), Groups(*np.zeros((3, 4))))
+            scores.append(dict(zip(TYPES, (far - special, near, min(far, special), special - far), strict=True)))
+        orders = [*permutations(TYPES)]
+        ranked = sorted((sum(of[name] for of, name in zip(scores, names, strict=True)), names) for names in orders)
+        naming = clustering.name_types(attention_groups(centroids), Groups(*np.zeros((3, 4))))
         assert naming.names == ranked[-1][1]
         assert naming.margin == pytest.approx(ranked[-1][0] - ranked[-2][0])
 
@@ -208,14 +177,11 @@ CLOSE = [(0.10, 0.15, 0.75), (0.80, 0.10, 0.10), (0.05, 0.549, 0.401), (0.30, 0.
 
 
 def test_a_name_is_doubtful_whose_lead_is_no_larger_than_what_halves_of_the_samples_change():
-    def half(change):
-        return [*CLOSE[:3], (0.30, 0.564 + change, 0.136 - change)]
-
-    assert named(CLOSE).doubts == ("",) * 4
-    assert named(CLOSE, [half(0.010), half(-0.012)]).doubts == ("",) * 4
-    naming = named(CLOSE, [half(0.010), half(-0.020)])
-    assert naming.names == TYPES
-    assert naming.doubts[:3] == ("",) * 3
+    less, little, much = ([*CLOSE[:3], (0.30, 0.564 + it, 0.136 - it)] for it in (0.010, -0.012, -0.020))
+    for certain in (named(CLOSE), named(CLOSE, [less, little])):
+        assert certain.doubts == ("",) * 4
+    naming = named(CLOSE, [less, much])
+    assert (naming.names, naming.doubts[:3]) == (TYPES, ("",) * 3)
     assert "ahead of the special of another type by 0.015, which is known to 0.020 only" in naming.doubts[3]
     # A half that has no such cluster.
     assert named(CLOSE, [[*CLOSE[:3], (0, 0, 0)]]).doubts[3]
@@ -235,8 +201,8 @@ def test_a_name_is_doubtful_whose_share_is_the_largest_by_less_than_heads_differ
 
 def test_an_embedding_keeps_planted_types_apart_and_comes_out_the_same_again():
     features, partition = planted()
-    places = embed_heads(features, partition.shape, seed=3)
-    pd.testing.assert_frame_equal(places, embed_heads(features, partition.shape, seed=3))
+    places = clustering.embed_heads(features, partition.shape, seed=3)
+    pd.testing.assert_frame_equal(places, clustering.embed_heads(features, partition.shape, seed=3))
     assert places[["layer", "head"]].to_numpy().tolist() == [list(head) for head in np.ndindex(partition.shape)]
     assert silhouette_score(places[["x", "y"]], partition.type_of.reshape(-1)) > 0.3
 
@@ -254,13 +220,13 @@ def test_well_separated_clusters_are_stable(method):
     by_sample = samples_of(heads(HEADS_OF, noise=0.01, seed=1)[0], 30, noise=0.05, seed=2)
     labels = full_fit(by_sample, method=method)
     found = measure_stability(by_sample, labels, models=4, seed=3, **CLUSTERING | {"method": method})
-    for kind in ("heads", "samples", *(["pairs"] if method in PAIR_METHODS else [])):
+    for kind in ("heads", "samples", *(["pairs"] if method in clustering.PAIR_METHODS else [])):
         assert found[kind] == {"all_agree": 100.0, "pairwise": 100.0, "by_head": [100.0] * 44}
-    if method not in PAIR_METHODS:
+    if method not in clustering.PAIR_METHODS:
         assert found["pairs"] is None
     without = measure_stability(by_sample, labels, models=4, seed=3, pairs=False, **CLUSTERING | {"method": method})
     assert without == found | {"pairs": None}
-    assert own_cluster_share(by_sample, labels) == 100
+    assert clustering.own_cluster_share(by_sample, labels) == 100
     json.dumps(found, allow_nan=False)
 
 
@@ -298,8 +264,7 @@ def test_agreement_equals_naive_loops(kind):
         predicted.append(naive_match(nearest(train, points, kind, "fit", model), labels))
     expected = naive_figures(predicted, labels)
     assert 0 < expected["all_agree"] < 100
-    for name in ("all_agree", "pairwise"):
-        assert found[name] == pytest.approx(expected[name])
+    assert (found["all_agree"], found["pairwise"]) == pytest.approx((expected["all_agree"], expected["pairwise"]))
     np.testing.assert_allclose(found["by_head"], np.reshape(expected["by_head"], (-1, 44)).mean(0))
 
 
@@ -309,10 +274,9 @@ def test_samples_that_differ_make_a_narrow_name_doubtful_and_equal_ones_do_not()
     by_sample = np.repeat(features[None], 40, axis=0)
     sep = 18
     of = {name: np.flatnonzero(names == name) for name in HEADS_OF}
-    by_sample[:, of["vertical"]] = 0
-    by_sample[:, of["vertical"], sep], by_sample[:, of["vertical"], 16] = 0.56, 0.44
-    by_sample[:, of["dense_vertical"]] = 0
-    by_sample[:, of["dense_vertical"], sep], by_sample[:, of["dense_vertical"], 5] = 0.55, 0.45
+    for name, special, other in (("vertical", 0.56, 16), ("dense_vertical", 0.55, 5)):
+        by_sample[:, of[name]] = 0
+        by_sample[:, of[name], sep], by_sample[:, of[name], other] = special, 1 - special
 
     def doubts(by_sample):
         mean = by_sample.mean(axis=0, dtype=float)
@@ -341,7 +305,7 @@ def test_pairs_are_nearest_to_their_heads_cluster_or_not():
         for head in range(44)
     ]
     assert 30 < 100 * sum(own) / len(own) < 100
-    assert own_cluster_share(by_sample, labels) == pytest.approx(100 * sum(own) / len(own))
+    assert clustering.own_cluster_share(by_sample, labels) == pytest.approx(100 * sum(own) / len(own))
 
 
 def test_matching_does_not_depend_on_the_names_of_clusters():
@@ -352,9 +316,7 @@ def test_matching_does_not_depend_on_the_names_of_clusters():
     np.testing.assert_array_equal(matched, naive_match(labels, reference))
     for renamed in permutations(range(4)):
         np.testing.assert_array_equal(match_labels(np.array(renamed)[labels], reference, 4), matched)
-
-
-def test_matching_knows_clusters_that_no_head_was_given():
+    # Of clusters 1 and 2, or 2 and 3, no head was given.
     np.testing.assert_array_equal(match_labels(np.array([3, 3, 0]), np.array([1, 1, 0]), 4), [1, 1, 0])
 
 
@@ -367,7 +329,7 @@ def test_one_sample_is_an_error():
 NUMBERS = {"method": "kmeans", "k": 4, "scale": False, "restarts": 20, "models": 3, "seed": 5}
 FEW = {"restarts": 2, "models": 2}
 FOUR = {"dense": 14, "diagonal": 12, "dense_vertical": 16, "vertical": 12}
-HALVED = [name for name in COLUMNS if name.endswith(("all_agree", "pairwise"))]
+HALVED = [name for name in clustering.COLUMNS if name.endswith(("all_agree", "pairwise"))]
 
 
 def noise_only(heads_: int = 24) -> np.ndarray:
@@ -380,9 +342,9 @@ def test_every_criterion_chooses_the_planted_number(method):
         warnings.simplefilter("error")
         planted = samples_of(heads(FOUR, noise=0.02, seed=3)[0], 6, noise=0.05, seed=1)
         table, mixtures = compare_numbers(planted, **NUMBERS | {"method": method})
-    chosen = chosen_numbers(table)
+    chosen = clustering.chosen_numbers(table)
     assert chosen["silhouette"] == chosen["heads"] == chosen["samples"] == 4
-    assert table["k"].tolist() == list(COUNTS)
+    assert table["k"].tolist() == list(clustering.COUNTS)
     by_k = table.set_index("k")
     assert by_k.loc[4, "silhouette"] > 0.8
     assert by_k.loc[4, "smallest"] == 12
@@ -395,7 +357,7 @@ def test_values_are_their_definitions():
     table = compare_numbers(by_sample, **NUMBERS | settings)[0].set_index("k")
     features = by_sample.mean(axis=0, dtype=float)
     points = (features - features.mean(axis=0)) / features.std(axis=0)
-    for k in COUNTS:
+    for k in clustering.COUNTS:
         mine = fcluster(linkage(points, "ward"), k, "maxclust") - 1
         sizes, row = np.bincount(mine), table.loc[k]
         assert row["smallest"] == sizes.min()
@@ -411,7 +373,7 @@ def test_stability_is_freed_of_chance_and_of_equal_ones_the_largest_number_is_be
     pairwise = {"heads_pairwise": [80.0, 75.0, 70.0], "samples_pairwise": [100.0, 100.0, 99.0]}
     # Of what chance leaves, 20 of 40, 35 of 60, 50 of 80.
     table = pd.DataFrame({"k": [2, 3, 4], "silhouette": np.nan, "chance": [60.0, 40.0, 20.0], **pairwise})
-    chosen = chosen_numbers(table)
+    chosen = clustering.chosen_numbers(table)
     assert chosen["silhouette"] is None
     assert (chosen["heads"], chosen["samples"]) == (4, 3)
 
@@ -430,24 +392,19 @@ def test_equal_seeds_give_equal_values(method):
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("count", [2, 3, 6])
-def test_few_heads_are_divided_as_far_as_they_go(count):
+def test_few_heads_are_divided_as_far_as_they_go_and_equal_ones_count_once(count):
     table, _ = compare_numbers(noise_only(count), **NUMBERS | FEW)
-    assert table["k"].tolist() == list(range(2, count))
+    again, _ = compare_numbers(np.repeat(noise_only(count), 6, axis=1), **NUMBERS | FEW)
+    assert table["k"].tolist() == again["k"].tolist() == list(range(2, count))
     # Models of half of the heads need as many of them as clusters.
     assert table.loc[table["k"] > count // 2, HALVED].isna().all(axis=None)
     assert table.loc[table["k"] <= count // 2, HALVED[:4]].notna().all(axis=None)
 
 
-@pytest.mark.filterwarnings("error")
-def test_equal_heads_count_once():
-    table, _ = compare_numbers(np.repeat(noise_only(4), 6, axis=1), **NUMBERS | FEW)
-    assert table["k"].tolist() == [2, 3]
-
-
 def test_a_method_that_fails_leaves_its_values_out(monkeypatch):
     def failing(points, **settings):
         if (settings["method"], settings["k"]) in (("gmm", 3), ("gmm-full", 4)):
-            raise IndivisibleError("left a cluster without a head")
+            raise clustering.IndivisibleError("left a cluster without a head")
         return cluster_heads(points, **settings)
 
     monkeypatch.setattr(clustering, "cluster_heads", failing)
@@ -462,10 +419,10 @@ def test_k_means_is_measured_over_pairs_with_the_numbers_that_the_paper_calls_st
     by_sample = noise_only(30)
     table = compare_numbers(by_sample, **NUMBERS | {"restarts": 6})[0].set_index("k")
     features, paired = by_sample.mean(axis=0, dtype=float), ["pairs_all_agree", "pairs_pairwise"]
-    for k in PAIR_COUNTS:
+    for k in clustering.PAIR_COUNTS:
         seed = derive_seed(5, "clusters", "kmeans", k, 16)
         labels = cluster_heads(features, method="kmeans", k=k, scale=False, restarts=6, seed=seed).labels
         halves = {"method": "kmeans", "k": k, "scale": False, "restarts": 3, "models": 3, "seed": 5}
         expected = measure_stability(by_sample, labels, **halves)["pairs"]
         assert table.loc[k, paired].tolist() == pytest.approx([expected["all_agree"], expected["pairwise"]])
-    assert table.drop(index=[*PAIR_COUNTS])[paired].isna().all(axis=None)
+    assert table.drop(index=[*clustering.PAIR_COUNTS])[paired].isna().all(axis=None)

@@ -102,9 +102,5 @@ def test_the_types_are_told_without_colours():
 
 
 def test_labels_mark_doubtful_types():
-    assert type_labels(planted(doubtful=("dense", "vertical"))[1]) == {
-        "dense": "dense (doubtful)",
-        "diagonal": "diagonal",
-        "dense_vertical": "dense_vertical",
-        "vertical": "vertical (doubtful)",
-    }
+    labels = type_labels(planted(doubtful=("dense", "vertical"))[1])
+    assert labels == {name: name + " (doubtful)" * (name in ("dense", "vertical")) for name in TYPES}

@@ -67,7 +67,7 @@ def test_doubtful_marks_every_head_of_the_type():
 
 
 @pytest.mark.parametrize("k", [4, 11])
-def test_written_is_read(tmp_path, k):
+def test_written_is_read_and_imported(tmp_path, k):
     partition = clustered(k)
     write_csv(tmp_path / "p.csv", partition.table)
     read = read_partition(tmp_path / "p.csv")
@@ -82,6 +82,9 @@ def test_written_is_read(tmp_path, k):
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "p.csv").read_bytes()
     first = (tmp_path / "p.csv").read_bytes().split(b"\n")[0]
     assert first == b"layer,head,cluster,type,silhouette,near,special,far,doubtful"
+    imported = import_partition(tmp_path / "p.csv", FEATURES, SHAPE)
+    np.testing.assert_array_equal(imported.type_of, partition.type_of)
+    assert imported.types == partition.types
 
 
 def test_types_are_ordered_by_number_and_as_in_the_paper():
@@ -108,13 +111,6 @@ def test_import_fills_what_the_file_lacks(user_file, tmp_path):
     assert read_partition(tmp_path / "p.csv").types == ("even", "odd")
 
 
-def test_import_takes_what_the_workflow_wrote(tmp_path):
-    write_csv(tmp_path / "p.csv", clustered().table)
-    partition = import_partition(tmp_path / "p.csv", FEATURES, SHAPE)
-    np.testing.assert_array_equal(partition.type_of, clustered().type_of)
-    assert partition.types == clustered().types
-
-
 @pytest.mark.parametrize("name", ["NA", "1", "True", "none"])
 def test_single_type_has_no_silhouette_and_names_stay_text(user_file, tmp_path, name):
     partition = import_partition(user_file(head_lines(lambda layer, head: name)), FEATURES, SHAPE)
@@ -136,7 +132,6 @@ def test_import_reads_what_spreadsheets_write(user_file, separator):
 
 
 def changed(number, line):
-    """The lines of a right file with one of them, counted from 0, put in another's place."""
     lines = head_lines()
     lines[number] = line
     return lines

@@ -36,8 +36,8 @@ class DropsOfDraws(NamedTuple):
 def drops_of_draws(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, DropsOfDraws]:
     """Return {score, such as f1: its drops under a condition and under draws of random heads}.
 
-    controls: a table with the scores of each draw of random heads and question. scores, baseline: tables with the
-    scores of each question under the condition and the baseline, of at least the questions of `controls`.
+    controls: a table with a row of scores for each question under each draw of random heads. scores, baseline: tables
+    with a row for each question, at least those of `controls`, under the condition and under the baseline.
     """
     controls = controls.sort_values(["draw", "id"])
     asked, overlap = controls["id"].unique(), float(controls.groupby("draw")["overlap"].first().mean())
@@ -57,10 +57,10 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
 
     Controls are the same operations on as many random heads of each layer, drawn several times. controls, scores,
     baseline: tables with the scores of each question, under the controls (for each draw), the condition and the
-    baseline. The keys are control_draws and control_questions, their numbers; control_overlap, the share of the
-    condition's heads that a draw changes in the same way, mean over draws; and for each metric, in points or nats per
-    token and positive if worse, own_drop_{metric}, the condition's drop, and control_drop_{metric}, the mean of the
-    controls' drops over draws; with the ending _low or _high, the lowest or highest drop of a draw.
+    baseline. The keys are control_draws and control_questions, the numbers of draws and questions; control_overlap, the
+    share of the condition's heads that a draw changes in the same way, mean over draws; and for each metric, in points
+    or nats per token and positive if worse, own_drop_{metric}, the condition's drop, and control_drop_{metric}, the
+    mean of the controls' drops over draws; with the ending _low or _high, the lowest or highest drop of a draw.
     """
     drops = drops_of_draws(controls, scores, baseline)
     found = {
@@ -90,12 +90,6 @@ _DRAW = "0.8"
 def controls_figure(
     drops: Mapping[str, DropsOfDraws], operations: Mapping[str, Mapping[str, str]], partition: Partition
 ) -> Figure:
-    """Draw a row for each condition: its drop with the interval, and a bar of the drops under random heads.
-
-    drops: drops by condition, in the order of the rows. operations: {condition: {type or head: operation}}. A condition
-        on one type has the type's colour, any other is dark grey. The bar goes from the lowest to the highest drop of a
-        draw. At the right of a row stands the share of the condition's heads that a draw changes in the same way.
-    """
     styles = type_styles(partition.types)
     figure = Figure(figsize=(PAGE, _AROUND + _ROW * len(drops)))
     height = figure.get_figheight()

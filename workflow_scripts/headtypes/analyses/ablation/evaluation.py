@@ -31,9 +31,10 @@ from headtypes.models.records import ModelRecord, read_model_record
 class Settings:
     """The settings by which a task is evaluated under any condition.
 
-    kind: kind of task, such as `question_answering`. batch_tokens: most tokens of a batch, with padding. reading:
-    {field of `operations.Reading`: value}, what the paper leaves open; None for the default. max_answer_length: tokens
-    of the longest answer, if answers are spans. max_seq_length: tokens of a full window, if a reading counts padding.
+    kind: kind of task, such as `question_answering`. precision: of the model, such as `float32`. batch_tokens: most
+    tokens of a batch, with padding. reading: {field of `operations.Reading`: value}, what the paper leaves open; None
+    for the default. max_answer_length: tokens of the longest answer, for kinds of tasks with spans as answers.
+    max_seq_length: tokens of a full window, if padding counts (`Reading.uniform_over_padding`).
     """
 
     kind: str
@@ -207,10 +208,6 @@ class MeanHeadOutputs(Reducer):
 
 
 def measure_head_outputs(samples: list[Sample], record: ModelRecord, *, kind: str, **settings) -> np.ndarray:
-    """Return each head's output averaged over all tokens of the samples but padding, [layer, head, channel] float32.
-
-    kind: kind of task, such as `text`, which says how samples are cut. settings: keyword arguments of `ModelOnTask`.
-    """
     run = ModelOnTask(record, **settings)
     (means,) = run.read(run.encode(samples, kind), MeanHeadOutputs())
     return means
@@ -222,21 +219,14 @@ def run_head_outputs(inputs: Any, spec: dict, outputs: Any, provenance: dict) ->
 
 
 def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
-    """Return the share of a condition's heads that a draw changes alike; both are [layer, head], `keep` for none."""
+    """Return the share of a condition's heads with the same operation in a draw; both [layer, head], `keep` if none."""
     return float((drawn == operations)[operations != "keep"].mean())
 
 
+# Each draw changes as many random heads of each layer as the condition; more draws leave the first ones as they are.
 def evaluate_controls(
     asked: Asked, *, condition: str, operations: dict[str, str], draws: int, questions: int | str, seed: int, **settings
 ) -> pd.DataFrame:
-    """Return a model's scores while random heads of each layer are ablated, as many as in a condition and alike.
-
-    asked: the task and the model. condition: its name, for messages. operations: the condition's, {type or head:
-        operation}. draws: how many times heads are drawn; more draws do not change the first. questions: how many rows
-        are drawn at random, or "all". seed: of the draws of heads and rows. settings: fields of `Settings`.
-    The table has a row for each draw and question, with the columns draw (from 0), id, the scores, such as f1, and
-    overlap, the share of the condition's heads that the draw changes in the same way.
-    """
     rows, windows, partition, record, head_outputs = asked
     by_head = operations_by_head(partition.type_of, operations, f"conditions.{condition}")
     rows, windows = draw_part(rows, windows, questions, seed)

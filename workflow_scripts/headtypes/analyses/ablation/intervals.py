@@ -84,9 +84,9 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
 
     scores: {condition: a table with a row of scores for each question}. baseline: the name of the baseline, or None.
     The columns are condition and, for each metric, {metric}, the mean score, and drop_{metric}, how much worse the mean
-    is than the baseline's, in the unit of the scores; with the ending _low or _high, the interval over questions; and
-    with _low_by_article or _high_by_article, the interval over articles. What is not known is NaN. The F1 of sentence
-    pairs has no columns, since it is no mean over pairs.
+    is than the baseline's, in the unit of the scores. The ends of both columns' intervals over questions have the
+    endings _low and _high, those over articles _low_by_article and _high_by_article. What is not known is NaN. The F1
+    of sentence pairs has no columns, since it is no mean over pairs.
     """
     first = next(iter(scores.values()))
     table = {"condition": list(scores)}
@@ -106,16 +106,10 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
 
 
 def differences(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return by how much each condition's score is below each other condition's score, paired by question.
-
-    scores: {condition: a table with a row of scores for each question}. The result has a row for each metric and
-    ordered pair of conditions, with the columns metric, condition, other, difference (the mean score of `other` less
-    that of `condition`; the reverse if lower values are better), low, high (its 95 % interval, over articles if they
-    are known) and over (the plural name of the interval's units, such as `articles`).
-    """
     rows = []
     for metric in metrics_in(next(iter(scores.values()))):
         scored = Scored(scores, metric.name)
+        # -1 if lower values are better.
         sign = metric.drop(1, 0)
         for condition, other in permutations(scores, 2):
             it = scored.sum({other: sign, condition: -sign})

@@ -101,18 +101,6 @@ def set_means(company: Company, metric: str) -> np.ndarray:
 
 
 def head_costs(company: Company, *, seed: int) -> tuple[pd.DataFrame, dict]:
-    """Return (table, fit): the cost of each head, and how far costs explain the losses of sets of heads.
-
-    A cost is how much more is lost without a head than without the mean head: of its layer if every set lacks equally
-    many heads of each layer, else of the model.
-    table: a row for each head, with the columns layer, head, away (the number of sets that lack it), cost in nats,
-        standard_error over sets, low and high (its interval over questions or articles), p (of a cost of 0, over sets),
-        p_holm (corrected for all heads), and for each score cost_{metric} and cost_{metric}_error in points.
-    fit: numbers of sets and of units (questions); away, how many heads a set lacks on average; penalty, of ridge; half,
-        how many heads explain half of what costs explain; pair, by `largest_pair`, with random `seed`; and, each
-        {metric: number}, whole (the score with all heads), set_cost (mean loss of a set), r2 (adjusted), held_out (R2
-        of sets that are not fitted) and halves (correlation of costs from one half of the sets and from the other).
-    """
     sets, *shape = company.away.shape
     away = company.away.reshape(sets, -1).astype(float)
     table, about = {"away": away.sum(0).astype(int)}, {}
@@ -271,11 +259,8 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
     return table
 
 
+# Each of these heads gets the mean cost of the other heads of its layer.
 def costs_without(costs: np.ndarray, heads: pd.DataFrame) -> np.ndarray:
-    """Return the costs, [layer, head], where each given head has the mean cost of the other heads of its layer.
-
-    heads: a table with the columns layer and head.
-    """
     others = np.ones(costs.shape, bool)
     others[heads["layer"], heads["head"]] = False
     means = np.where(others, costs, 0).sum(1, keepdims=True) / np.maximum(others.sum(1, keepdims=True), 1)
@@ -285,11 +270,6 @@ def costs_without(costs: np.ndarray, heads: pd.DataFrame) -> np.ndarray:
 def families_of(
     partitions: Mapping[str, Partition], columns: Mapping[str, np.ndarray], shape: tuple[int, int]
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Return {family: {label: [layer, head]}} for `compare_labels`: types of each partition, and all numbers of heads.
-
-    columns: {name: a number for each head, layer by layer}. A type's array says which heads have the type. The family
-    of numbers has these columns and the first partition's shares of attention near, special and far.
-    """
     types = {
         f"types of {name}": {type_name: partition.type_of == type_name for type_name in partition.types}
         for name, partition in partitions.items()

@@ -42,7 +42,6 @@ class Company:
 
 
 LOSS = "loss"
-# Of the tables of `costs.head_costs` and `costs.compare_labels`.
 _COSTS = ("cost", "standard_error", "low", "high", "p", "p_holm")
 _read_costs = table_reader(
     "holds no costs of heads", dict.fromkeys(("layer", "head", "away"), int) | dict.fromkeys(_COSTS, float)
@@ -55,7 +54,6 @@ def read_costs(path: StrPath) -> pd.DataFrame:
 
 _LABELS = {"family": str, "label": str, "heads": int, **dict.fromkeys(("statistic", "p", "p_beyond"), float)}
 read_labels = table_reader("compares no labels with costs", _LABELS, rows=0)
-# How costs add up, of each model.
 _FIT = ("sets", "units", "away", "penalty", "whole", "set_cost", "r2", "held_out", "halves", "half", "pair")
 
 

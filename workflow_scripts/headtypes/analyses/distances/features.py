@@ -78,11 +78,8 @@ def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
     return not any((of_sample == cls).any() for of_sample in kinds)
 
 
+# The column, one-hot, that counts each query's attention to the first token.
 def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample query {COLUMNS}"]:
-    """Return, one-hot, the column of the distance feature that counts each query's attention to the first token.
-
-    kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
-    """
     one_hot = np.zeros((len(kinds), max(map(len, kinds)), COLUMNS), np.float32)
     for of_sample, rows in zip(kinds, one_hot, strict=True):
         query, length = np.arange(len(of_sample)), len(of_sample)
@@ -92,10 +89,7 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (features, first): distance features, and the part of them that goes to the first token, or None.
-
-    read: result of `DistanceFeatures`, [..., 69], or [..., 138] if the parts are behind the features.
-    """
+    """Return (features, first) of a result of `DistanceFeatures`, [..., 69] each; first is None if it was not read."""
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None
 
 
@@ -128,7 +122,7 @@ def read_features(path: StrPath) -> Features:
 
 
 def has_first_token(path: StrPath) -> bool:
-    """Return whether a file of features holds the attention to the first token, since no sample has a `[CLS]`."""
+    """Return whether a file of features has the attention to the first token: it does if no sample has a `[CLS]`."""
     with opened_arrays(path, Features) as file:
         return "first" in file
 

@@ -3,7 +3,7 @@
 A head adds `sum_t A[s, t] v_t W_O` to token s. A head that looks somewhere and adds nearly nothing is off. By
 Sandoval-Segura et al. (2025, arXiv 2504.03889), the average norm of a head's output, divided by the mean of the layer's
 heads, finds more heads that a model can do without than attention to the first token does.
-PyTorch is loaded by what runs a model alone, since others read the file.
+Only what runs a model loads PyTorch, since others read the file.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ HEADS = ("layer", "head", *TOKENS, *QUARTERS, "low", "high", "relative", "off", 
 class Outputs:
     """The vectors that every head writes into the residual stream, on every sample.
 
-    written: [sample, layer, head, 12]. Nine columns (`written...`) are means over tokens of the length of the vector
-        that the head adds to a token, divided by the length of the residual stream at this token: over all tokens, the
-        first token, other `[CLS]` and `[SEP]`, comma and period, all other tokens, and each quarter of the sample
-        without its first token; NaN where a sample has none of these tokens. Column `length` is the mean length of the
-        vector; `first` and `to_largest` are shares of attention to the first token and to the stream's largest number.
+    written: [sample, layer, head, 12]. Nine columns are means over tokens (all, the first, other `[CLS]` and `[SEP]`,
+        comma and period, all other tokens, and each quarter of the sample without its first token) of the length of the
+        vector that the head adds to a token, divided by the length of the residual stream there; NaN without such a
+        token. The tenth is the mean length of the vector, the last two are shares of attention to the first token and
+        to the stream's largest number.
     stream: [sample, layer, 3] largest and median magnitude in the stream that the layer reads, and the token, from 0,
         with the largest. length: the number of tokens of each sample. reason: why there are no values, or None.
     """
@@ -62,7 +62,6 @@ class Outputs:
         return self.written[..., COLUMNS.index(name)].astype(float)
 
 
-# Reads the table of `tables.heads_table`.
 read_heads = table_reader("holds nothing that heads write", dict.fromkeys(HEADS))
 
 

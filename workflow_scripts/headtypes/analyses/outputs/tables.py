@@ -30,15 +30,6 @@ def relative(outputs: Outputs) -> Float[np.ndarray, "sample layer head"]:
 
 
 def heads_table(outputs: Outputs) -> pd.DataFrame:
-    """Return one row for each head on what it writes into the residual stream, means over samples; NaN if unmeasured.
-
-    The columns are layer and head (from 0); written, the length of what the head adds to a token, divided by that of
-    the stream there, over all tokens, and written_... over kinds of tokens and quarters of a sample; low and high, the
-    interval of `written` over samples; relative, the length that the head writes divided by the mean of its layer's
-    heads; off, percent of samples on which `relative` is below a quarter; off_no_sink, percent of samples on which the
-    head is off, and the first token gets at most half of its attention; and first and to_largest, shares of attention
-    to the first token, and to that with the stream's largest number.
-    """
     shape = outputs.written.shape[1:3]
     if outputs.reason is not None:
         return head_table(shape, dict.fromkeys(HEADS[2:], np.nan))
@@ -58,17 +49,6 @@ def heads_table(outputs: Outputs) -> pd.DataFrame:
 
 
 def layers_table(outputs: Outputs) -> pd.DataFrame:
-    """Return one row for each layer (from 0) on the residual stream that it reads, and its heads; NaN if not measured.
-
-    The columns are largest and median, means over samples of the largest and of the median magnitude in the stream;
-    ratio, the median over samples of largest divided by median; massive, percent of samples with a massive activation,
-    a number above 100 and 1,000 times the median magnitude; token, the token, from 1, that most often has the stream's
-    largest number; to_largest, mean share of the heads' attention that goes to the token with the largest number; even,
-    this share if spread evenly over all tokens; off, percent of samples on which a head writes less than a quarter of
-    the mean of the layer's heads, mean over these heads; off_no_sink, percent on which, besides, the first token gets
-    at most half of its attention; and varies, the number of heads that are off on more than 5 % and less than 95 % of
-    the samples.
-    """
     stream = dict(zip(STREAM, np.moveaxis(outputs.stream, -1, 0), strict=True))
     ratio = np.divide(
         stream["largest"], stream["median"], out=np.full_like(stream["median"], np.inf), where=stream["median"] > 0
@@ -103,7 +83,6 @@ _ON, _OFF = "0.6", PALETTE[1]
 
 @styled
 def outputs_figure(heads: pd.DataFrame, layers: pd.DataFrame) -> Figure:
-    """Draw `heads_table` and `layers_table`: what heads write, also by attention to the first token, and streams."""
     figure = Figure(figsize=(PAGE, _HEIGHT), layout="constrained")
     if heads["written"].isna().all():
         figure.text(0.5, 0.5, "nothing could be measured of this model", ha="center")

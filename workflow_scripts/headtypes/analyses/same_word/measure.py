@@ -1,6 +1,6 @@
 """Attention to the same word: what a word gives to the same word in the other text, and elsewhere in its own.
 
-PyTorch is loaded by what runs a model alone, since others read the file.
+Only what runs a model loads PyTorch, since others read the file.
 """
 
 from __future__ import annotations

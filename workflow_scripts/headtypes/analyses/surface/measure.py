@@ -1,6 +1,6 @@
 """Surface patterns: what single heads look at, as position and kind of token tell (Clark et al. 2019, section 3).
 
-PyTorch is loaded by what runs a model alone, since others read the file.
+Only what runs a model loads PyTorch, since others read the file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from headtypes.attention.one_pass import ModelOnTask
     from headtypes.data.tasks import Sample
 
-# The columns of a surface pattern, as `SurfacePatterns` defines them.
 COLUMNS = (
     *("self", "previous", "next", "cls", "sep", "punctuation", "special"),
     *("sep_to_sep", "other_to_sep", "entropy", "entropy_cls", "peak", "first"),
@@ -76,8 +75,8 @@ class SurfacePatterns(PerSample):
     kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
     of: whether A is the weights of attention, or each token's share of the norms.
 
-    The columns are those of `COLUMNS`, and last the entropy of uniform attention. A[s, t] is the attention of token s
-    to token t, and L the number of tokens, special tokens included:
+    The columns are the following, in the order of `COLUMNS`, and last the entropy of uniform attention. A[s, t] is the
+    attention of token s to token t, and L the number of tokens, special tokens included:
     self, previous, next: the sums of A[s, s], of A[s, s - 1] and of A[s, s + 1], divided by L.
     cls, sep, punctuation, first: mean over the rows of the attention to `[CLS]`, to `[SEP]`, to comma and period, and
         to the first token. special: the sum of cls, sep and punctuation.
@@ -124,13 +123,8 @@ class SurfacePatterns(PerSample):
 
         sums = dict(zip(_SUMS, self._sums.unbind(-1), strict=True))
         kinds = [self._kinds[sample] for sample in self.batch.samples]
-        length, cls, sep = (
-            torch.tensor(counts, dtype=torch.float64, device=self._sums.device)[:, None, None]
-            for counts in (
-                self.batch.lengths,
-                *([(kind == of).sum() for kind in kinds] for of in (_CLS, _SEP)),
-            )
-        )
+        counts = np.array([self.batch.lengths, *([(kind == of).sum() for kind in kinds] for of in (_CLS, _SEP))], float)
+        length, cls, sep = torch.from_numpy(counts).to(self._sums.device)[..., None, None]
         mean = {name: total / length for name, total in sums.items()}
         columns = {**mean, "sep_to_sep": sums["sep_to_sep"] / sep, "entropy_cls": sums["entropy_cls"] / cls}
         columns["special"] = mean["cls"] + mean["sep"] + mean["punctuation"]

@@ -36,7 +36,8 @@ class Naming:
 
     names, doubts: for each cluster its name, and a sentence on why the name is doubtful, empty if the name is certain.
     groups, errors: shares of attention (near, special, far) of the clusters' centroids, with standard errors over
-        heads. margin: total score of the names (`name_types`) less that of the second-best names; None unless k = 4.
+        heads. margin: by how much the names fit the centroids better than the second-best assignment of names, in the
+        sum of scores that `name_types` defines; None unless k = 4.
     """
 
     names: tuple[str, ...]
@@ -148,7 +149,8 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
 
     features: [head, column] distance features (bins 0..N-1, self, cls, sep, comma, period).
     method: `kmeans` (as in Guan et al. 2020, section 4), `agglomerative`, `spectral` or a Gaussian mixture (`gmm`).
-    scale: whether columns, and so silhouettes, are brought to mean 0 and variance 1, which the paper does not do.
+    scale: whether each column is brought to zero mean and unit variance first, which the paper does not do; silhouettes
+        are then those of the scaled features.
     restarts: initialisations of which the best is kept (agglomerative has none). With ten, k-means with k = 4 on the 72
         heads of a real model ended in one of four optima, depending on the seed; with fifty, always in the best.
     seed: 0 to 2**32 - 1; equal seeds give equal clusters, whatever the number of threads.
@@ -156,8 +158,7 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
     """
     points = features.astype(float)
     labels, _ = fit_clusters(points, method=method, k=k, scale=scale, restarts=restarts, seed=seed)
-    empty = k - len(np.unique(labels))
-    if empty:
+    if empty := k - len(np.unique(labels)):
         raise IndivisibleError(
             f"The method {method!r} left {empty} of {k} clusters without a head: "
             "choose fewer clusters or the method 'kmeans'."
@@ -185,10 +186,7 @@ def partition_of(clustering: Clustering, features: np.ndarray, shape: tuple[int,
 
 
 def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the silhouette of each head, [head], -1 to 1 (Rousseeuw 1987); NaN if all heads are in one cluster.
-
-    features: [head, column]. labels: [head] int, the cluster of each head. A head alone in its cluster has 0.
-    """
+    # Rousseeuw 1987: 0 for a head alone in its cluster.
     clusters = len(np.unique(labels))
     if clusters == 1:
         return np.full(len(labels), np.nan)
@@ -201,11 +199,7 @@ def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
 def fit_clusters(
     points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int
 ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """Return (labels, predict): the cluster of each point, [point] int, and a function from further points to clusters.
-
-    points: [point, column]. method, k, scale, restarts, seed: as in `cluster_heads`. A cluster may be left without a
-    point. Agglomerative and spectral clustering have no rule for further points, which then go to the nearest centroid.
-    """
+    """Return (labels, predict): each point's cluster, [point] int, and a function from other points to clusters."""
     points = points.astype(float)
     distinct = len(np.unique(points, axis=0))
     if k > distinct:
@@ -238,6 +232,7 @@ def fit_clusters(
                 labels, predict = model.fit_predict(points) if k < len(points) else np.arange(k), None
 
     def predict_labels(features: np.ndarray) -> np.ndarray:
+        # Methods without a rule for further points give them to the nearest centroid.
         features = features.astype(float)
         with one_thread():
             features = scaler.transform(features) if scale else features
@@ -254,7 +249,6 @@ def _cluster_groups(features: np.ndarray, labels: np.ndarray, k: int) -> Groups:
     return attention_groups(_means(features.astype(float), labels, k))
 
 
-# What is halved.
 HALVES = ("heads", "samples", "pairs")
 # The methods that are fitted to pairs. The others compare every two points, of which there may be half a million.
 PAIR_METHODS = ("kmeans", "gmm")
@@ -278,22 +272,6 @@ _DIVISORS = {"clusters": (1, 5), "halves": (2, 25)}
 def compare_numbers(
     features_by_sample: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, models: int = MODELS, seed: int
 ) -> tuple[pd.DataFrame, dict[str, float]]:
-    """Return (table, rands): criteria of 2 to 8 clusters of heads, and how far mixtures agree with k-means.
-
-    features_by_sample: [sample, head, column] distance features. method, scale: as in `cluster_heads`. k: for `rands`.
-    restarts: initialisations of k-means on all heads; other methods have a fifth of them, and fits to halves have a
-        half (k-means) or a 25th (others). models: how many random halves of heads, how many of samples and how many of
-        pairs (a head on a sample) are clustered, at least 2. seed: every draw and fit has a seed derived from this one.
-
-    table: a row for each number of clusters `k` from 2 to 8 that is below the number of different heads. smallest: the
-        number of heads in the smallest cluster. silhouette: the mean over heads. chance: the percentage of heads to
-        which two models give the same cluster if both draw clusters at random, with sizes as probabilities.
-        {heads, samples, pairs}_{all_agree, pairwise}: the percentage of heads (or of pairs) to which all, or two,
-        clusterings of halves give the same cluster; NaN if the method cannot divide halves into k clusters, and for
-        halves of pairs, which take long, except by k-means with 3 and 5 clusters.
-    rands: {covariance of the mixture: adjusted Rand index (Hubert and Arabie 1985; 1 for the same clusters, about 0 for
-        unrelated ones) of k clusters by k-means and by a Gaussian mixture}. Empty if `method` is neither.
-    """
     features = features_by_sample.mean(axis=0, dtype=np.float64)
     bins, most = features.shape[1] - len(SELF_AND_SPECIAL), len(np.unique(features, axis=0)) - 1
 
@@ -335,12 +313,7 @@ def compare_numbers(
 
 
 def chosen_numbers(table: pd.DataFrame) -> dict[str, int | None]:
-    """Return {criterion: number of clusters that the criterion chooses}; None if all values of a criterion are missing.
-
-    table: the table of `compare_numbers`, a row for each number of clusters. The criterion silhouette chooses the
-    largest silhouette. The criteria heads and samples choose the largest kappa over halves of heads and of samples:
-    pairwise agreement corrected for chance (Cohen 1960). Among equal values the largest number of clusters is chosen.
-    """
+    # Among equals the largest number. Agreement rises as clusters get fewer, unless corrected by kappa (Cohen 1960).
     by_k = table.set_index("k").sort_index(ascending=False)
     beyond_chance = by_k[["heads_pairwise", "samples_pairwise"]].sub(by_k["chance"], axis=0)
     kappa = beyond_chance.div(100 - by_k["chance"], axis=0)
@@ -355,21 +328,20 @@ def _restarts(purpose: str, method: str, restarts: int) -> int:
 def measure_stability(
     features_by_sample: np.ndarray, labels: np.ndarray, *, models: int = MODELS, seed: int, pairs=True, **settings
 ) -> dict:
-    """Return how far clusterings of random halves of heads, samples and pairs agree (von Luxburg 2010).
+    """Return how far clusterings of random halves of heads, of samples, and of pairs of both agree (von Luxburg 2010).
 
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
     models: clusterings of each kind of half, at least 2. seed: each half and fit has a seed derived from this one.
-    pairs: whether halves of the pairs of a head and a sample are clustered too, which takes far longer.
-    settings: method, k, scale and restarts (of each fit), as in `cluster_heads`.
+    pairs: whether pairs are halved too, which takes far longer; only k-means and Gaussian mixtures are fitted to pairs.
+        settings: method, k, scale and restarts (of each fit), as in `cluster_heads`.
 
     The keys are models; profiles, for each half of the samples {"near", "special", "far": each cluster's share of
     attention}; and heads, samples and pairs, each {"all_agree", "pairwise": percentage of heads (or pairs) to which
     all, or two, models give the same cluster; "by_head": for each head, percentage of models that give it its cluster
-    in `labels`}. Models of `heads` are fitted on half of the heads, models of `samples` on the head features of half of
-    the samples; both predict all heads from the features of all samples. Models of `pairs` are fitted on half of the
-    pairs and predict all pairs; `pairs` is None if not asked for, and for methods other than k-means and Gaussian
-    mixtures. Clusters are matched to those of the full fit, which for pairs is a fit to all pairs. Guan et al. 2020,
-    section 4, report `all_agree` as a "proportion of input samples", without saying of what; hence all three.
+    in `labels`}, and None for pairs that are not halved. A model is fitted to half of the heads, to the means of all
+    heads over half of the samples, or to half of the pairs, and predicts all heads from all samples, or all pairs. Its
+    clusters are matched to those of the full fit, which for pairs is a fit to all pairs. Guan et al. 2020, section 4,
+    report `all_agree` as a "proportion of input samples", without saying of what; hence all three.
     Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.
     """
 
@@ -394,7 +366,7 @@ def cluster_halves(
     """Return (clusters, profiles) of heads clustered on random halves of the samples.
 
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
-    models: the number of halves, at least 2. seed: of halves and fits. settings: as in `cluster_heads`.
+    models: the number of halves. seed: of halves and fits. settings: method, scale and restarts, as in `cluster_heads`.
     clusters: [half, head] int, matched to `labels`. profiles: for each half {"near", "special", "far": the share of
         attention of each cluster in this half}. Raises `InputError` for fewer than two samples.
     """
@@ -421,10 +393,6 @@ def _refitted(
 
 
 def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> float:
-    """Return the percentage of pairs of a head and a sample that are nearest to the mean of the head's cluster.
-
-    features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, each head's cluster.
-    """
     features = features_by_sample.mean(axis=0, dtype=float)
     with one_thread():
         nearest = pairwise_distances_argmin(_pairs(features_by_sample), _means(features, labels, labels.max() + 1))
@@ -432,10 +400,7 @@ def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> flo
 
 
 def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarray:
-    """Return `labels` with clusters renamed one-to-one so that as many heads as possible agree with `reference`.
-
-    labels, reference: [head] int, 0..k-1, the clusters of two clusterings. The matching is Kuhn's (1955).
-    """
+    """Return `labels` with clusters renamed one-to-one, so that most heads agree with `reference` (Kuhn 1955)."""
     together = np.zeros((k, k), dtype=int)
     np.add.at(together, (labels, reference), 1)
     _, renamed = linear_sum_assignment(together, maximize=True)
@@ -464,12 +429,6 @@ def _draw_halves(items: int, models: int, seed: int, kind: str) -> np.ndarray:
 
 
 def import_partition(csv_path: StrPath, features: np.ndarray, shape: tuple[int, int]) -> Partition:
-    """Return the partition in a user's CSV file with the columns layer, head and type; no name is doubtful.
-
-    features: [layer * head, column] distance features, for the silhouettes (unscaled) and shares of attention of heads.
-    shape: (layers, heads of a layer). Clusters are numbered by type: those of Guan et al. (2020), then by alphabet.
-    Raises `InputError` if the file cannot be read or does not have every head once.
-    """
     types = read_types(csv_path, shape).reshape(-1)
     order = order_types(types)
     cluster = np.array([order.index(name) for name in types])

@@ -47,13 +47,6 @@ _RING = {"marker": "o", "ms": 7, "mfc": "none", "mec": "0.25", "mew": 0.8, "ls":
 
 @styled
 def stability_figure(stability: dict, numbers: pd.DataFrame, partition: Partition) -> Figure:
-    """Draw silhouette and stability by number of clusters, heads along a line, and tiles of heads; return the figure.
-
-    stability: the content of a partition's JSON file of stability. numbers: the table of `clustering.compare_numbers`.
-    A ring marks the number of clusters that a criterion (silhouette, stability) chooses, a dotted line the number of
-    types of the partition. The line leads through the centres of two clusters of all heads by k-means. A tile has the
-    colour of the head's type, and is paler the fewer clusterings of halves (of heads, or of samples) give this type.
-    """
     layers, heads = partition.shape
     labels = type_labels(partition)
     columns = 2 if heads <= _BESIDE else 1

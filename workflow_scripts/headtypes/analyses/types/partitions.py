@@ -42,8 +42,7 @@ class Partition:
 
     @cached_property
     def doubtful(self) -> tuple[str, ...]:
-        doubtful = set(self.table.loc[self.table["doubtful"].astype(bool), "type"])
-        return tuple(name for name in self.types if name in doubtful)
+        return order_types(self.table.loc[self.table["doubtful"].astype(bool), "type"])
 
     @cached_property
     def shape(self) -> tuple[int, int]:
