@@ -9,7 +9,7 @@ min_version("9.27")
 report: "report/workflow.rst"
 
 
-include: "rules/common.smk"  # the validated plan, wildcards, and what rules share: parameters, inputs, outputs
+include: "rules/common.smk"  # the validated plan, and the rules that stages declare
 
 
 # Below what reads it first, and says what is wrong in it.
@@ -18,11 +18,10 @@ configfile: f"{workflow.current_basedir}/config.yaml"
 
 include: "rules/models.smk"  # models, found once and recorded
 include: "rules/training.smk"  # models fine-tuned from others, where the config says so
-include: "rules/analyses.smk"  # a task's data and samples, and what analyses read and measure of them
 include: "rules/own.smk"  # analyses of your own, each one file that the config names
 include: "rules/detectors.smk"  # which heads attend by position, or to tokens that have stood before
-include: "rules/types.smk"  # types of heads and their stability
-include: "rules/ablation.smk"  # what the model answers without a type, or without as many heads of any type
+include: "rules/types.smk"  # types by weights beside types by norms
+include: "rules/company.smk"  # what each head costs
 include: "rules/syntax.smk"  # what finds the dependency relations of treebanks, and the antecedents of mentions
 include: "rules/papers.smk"  # tables and figures of each paper, and its values and claims beside ours
 include: "rules/compared_types.smk"  # every type of the first paper in every analysis, beside random heads

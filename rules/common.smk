@@ -38,7 +38,8 @@ from headtypes.papers.guan2020 import paper as guan2020
 from headtypes.analyses.registry import ANALYSES
 from headtypes.core.errors import InputError
 from headtypes.core.files import canonical_json
-from headtypes.core.stage import Result
+from headtypes.core.stage import Given, Many, Result, wildcards_of
+from headtypes.papers.paper import reference_of
 from headtypes.papers.registry import PAPERS
 from headtypes.planning import resources
 from headtypes.planning.checks import check_published
@@ -150,71 +151,6 @@ def any_of(names):
     return "|".join(map(re.escape, dict.fromkeys(names))) or "(?!)"
 
 
-# Outputs of rules.
-
-
-def entry(path, caption, category, content, subcategory=None, **labels):
-    """Return an output file with its entry in Snakemake's report, which names the function that computed the file.
-
-    caption: name of a file in report/, without ending. content: phrase that says what the file shows.
-    category, subcategory: headings under which the report lists the file.
-    labels: {column of the report: text} of further columns.
-    """
-
-    def all_labels(wildcards, params):
-        return {**labels, "content": content, "computed by": f"headtypes.{params.calls.replace(':', '.')}"}
-
-    caption = f"../report/{caption}.rst"
-    return report(path, caption=caption, category=category, subcategory=subcategory, labels=all_labels)
-
-
-def figure(path, caption, name, content, category="Figures", suffix="", by="partition"):
-    """Return {name of output: file} of a figure: its PDF, and its PNG with an entry in Snakemake's report.
-
-    path: path without ending, with wildcards; name: number in the report; suffix: ending of the outputs' names; by:
-        label of the report's column that holds the last wildcard of `path`. Other arguments are those of `entry`.
-    """
-    *_, of = re.findall(r"\{\w+\}", path)
-    subcategory = "{model}" if "{model}" in path else "all models"
-    png = entry(f"{path}.png", caption, category, content, subcategory, figure=name, **{by: of})
-    return {f"pdf{suffix}": f"{path}.pdf", f"png{suffix}": png}
-
-
-def figure_of_partition(number, content):
-    """Return {name of output: file} of a figure of Guan et al. that shows one partition."""
-    path = f"results/guan2020/{{model}}/{{partition}}/figure{number}"
-    return figure(path, f"figure{number}", number, content, suffix=f"_{number}")
-
-
-def figure_of_clark(number, content, suffix=""):
-    """Return {name of output: file} of a figure of Clark et al."""
-    path = f"results/clark2019/{{model}}/{{task}}/figure{number}"
-    return figure(path, f"clark_figure{number}", number, content, "Figures of Clark et al.", suffix, by="task")
-
-
-def table(path, caption, name, content, category="Tables", further=(), suffix=""):
-    """Return {name of output: file} of a table: CSV, Markdown, and HTML with an entry in Snakemake's report.
-
-    path, name, suffix: as in `figure`; further: endings of further files, such as tex. Others are as in `entry`.
-    """
-    html = entry(f"{path}.html", caption, category, content, table=name)
-    outputs = {"csv": f"{path}.csv", "markdown": f"{path}.md", "html": html}
-    outputs |= {ending.partition(".")[0]: f"{path}.{ending}" for ending in further}
-    return {f"{name}{suffix}": file for name, file in outputs.items()}
-
-
-def table_of_guan(number, content, further, suffix=""):
-    """Return {name of output: file} of a table of Guan et al.; further: endings of further files, such as tex."""
-    path = f"results/guan2020/table{number}"
-    return table(path, f"table{number}", number, content, further=further, suffix=suffix)
-
-
-def table_of_clark(number, content):
-    """Return {name of output: file} of a table of Clark et al., also as LaTeX."""
-    path = f"results/clark2019/table{number}"
-    return table(path, f"clark_table{number}", number, content, "Tables of Clark et al.", ["tex"])
-
-
 def result_of(stage, wildcards):
     """Return the path of a job's first output, with the prefix that another workflow may give to results."""
     return expand(getattr(rules, stage.name).output[0], **wildcards)[0]
@@ -232,11 +168,11 @@ PAGES = local(os.path.relpath(SCRIPTS / "headtypes" / "pages"))
 
 
 def of_user(files):
-    """Return paths of the user's files as inputs of a rule.
+    """Return files that no job makes as inputs of a rule; files: a path, or a list of paths.
 
     No prefix of another workflow applies to the files, and Snakemake ignores their age: their contents alone decide.
     """
-    return [ancient(local(file)) for file in files]
+    return ancient(local(files)) if isinstance(files, str) else [ancient(local(file)) for file in files]
 
 
 def path_of(pattern, find):
@@ -295,7 +231,7 @@ def compared_with(name):
 def inputs_of_analysis(wildcards):
     """Return {name: path} of the files that a user's analysis reads: results, and files of the user's."""
     read, own = plan.config.analyses[wildcards.analysis].inputs, plan.analysis_files(wildcards.analysis)
-    return {name: of_user([path])[0] if name in own else path.format(**wildcards) for name, path in read.items()}
+    return {name: of_user(path) if name in own else path.format(**wildcards) for name, path in read.items()}
 
 
 wildcard_constraints:
@@ -307,3 +243,74 @@ wildcard_constraints:
     clustering=any_of(plan.clusterings),
     paper=any_of(PAPERS),
     analysis=any_of(entry.analysis for entry in plan.own_analyses),
+
+
+include: "report.smk"  # entries of tables and figures in Snakemake's report
+
+
+def paths_of(read):
+    """Return the function from a job's wildcards to the paths of an input that its stage declares."""
+    return lambda wildcards: read(plan, **wildcards)
+
+
+def input_of(read):
+    """Return the input of a rule, a path or a function from a job's wildcards, for one that its stage declares."""
+    if isinstance(read, Given):
+        return lambda wildcards: of_user(read.find(plan, **wildcards))
+    return read.path if isinstance(read, Result) else paths_of(read)
+
+
+def files_given(stage):
+    """Return the function from a job's wildcards to the files that it reads and no job makes; None without such files."""
+
+    def paths(wildcards):
+        found = given[0].find(plan, **wildcards)
+        return [found] if isinstance(found, str) else found
+
+    given = [read for read in stage.inputs if isinstance(read, Given)]
+    return paths if given else None
+
+
+for stage in STAGES.values():
+    if not stage.inputs:
+        continue
+    made = [result for result in RESULTS if result.rule == stage.name]
+    first = made[0].path
+    by_wildcard = re.findall(r"\{(\w+)\}", first)
+    if not by_wildcard and not any(result.of(plan) for result in made):
+        # A table that would be empty has no rule.
+        continue
+    # Several rules make the same of different tasks or partitions.
+    others = {result.path for result in RESULTS if result.rule != stage.name}
+    entries = {result.path: result.of(plan) for result in made if result.path in others}
+    shared = {
+        wildcards_of(path, entry)[by_wildcard[-1]]: path for path, of_path in entries.items() for entry in of_path
+    }
+    keyed = {read.name: paths_of(read) for read in stage.inputs if isinstance(read, Many)}
+
+    rule:
+        name:
+            stage.name
+        input:
+            **inputs_by_key(stage, **keyed),
+            **{name: input_of(read) for name, read in stage.named_inputs.items() if name not in keyed},
+        output:
+            **{result.name: result.path for result in made if result.name},
+            **REPORTED.get(stage.name, {}),
+        log:
+            Path("logs", stage.name, *(f"{{{name}}}" for name in by_wildcard)).with_suffix(".log").as_posix(),
+        benchmark:
+            stage.benchmark or Path(first).with_suffix(f".{stage.name}.benchmark.tsv").as_posix()
+        wildcard_constraints:
+            **({by_wildcard[-1]: any_of(shared)} if entries else {}),
+        # They take as long as many conditions, which would otherwise come first and leave one of these to run alone.
+        priority: int(stage is ablation.evaluate_controls)
+        localrule: stage.local
+        conda:
+            ENVIRONMENT
+        resources:
+            **({} if stage.local else needs(stage)),
+        params:
+            **identity(stage, files_given(stage)),
+        script:
+            CALL

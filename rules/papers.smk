@@ -1,7 +1,6 @@
 # The tables and figures of each paper with our heads, and its published values and claims next to our results.
 
-# Relative to the working directory: a folder that was moved has the same inputs.
-REFERENCE = {name: of_user([os.path.relpath(ROOT / "reference" / f"{name}.yaml")])[0] for name in PAPERS}
+REFERENCE = {name: of_user(reference_of(name)) for name in PAPERS}
 
 if workflow.is_main_process:
     # Processes of jobs read the rules as well, but need not read the papers' data each time. Nor is a paper read that no
@@ -14,62 +13,7 @@ if workflow.is_main_process:
         raise WorkflowError(str(error)) from None
 
 OF_PARTITION, OF_TASK = "results/guan2020/{model}/{partition}", "results/clark2019/{model}/{task}"
-# {rule: (benchmark without its ending, inputs, outputs)}; an input is {key: path}. A table that would be empty has no
-# rule.
-TABLES = {
-    guan2020.tabulate_types: (
-        "results/guan2020/tabulate_types",
-        {
-            "partitions": paths_by_key(types.PARTITION.path, plan.clustered),
-            "stabilities": paths_by_key(types.STABILITY.path, plan.clustered),
-            "counted": paths_by_key(data.SAMPLES.path, plan.clustered),
-        },
-        table_of_guan("1", "stability and shares of the types", ["tex"]),
-    ),
-    guan2020.tabulate_ablations: (
-        "results/guan2020/tabulate_ablations",
-        {
-            "partitions": paths_by_key(types.PARTITION.path, plan.ablated),
-            "metrics": paths_by_key(ablation.METRICS.path, plan.tabulated),
-            "intervals": paths_by_key(ablation.INTERVALS.path, plan.ablated),
-            "scores": paths_by_key(
-                ablation.SCORES.path, [*plan.controlled, *(plan.baseline(*it.key) for it in plan.beside_random_heads)]
-            ),
-            "controls": paths_by_key(ablation.CONTROLS.path, plan.controlled),
-        },
-        {
-            **table_of_guan("2", "types left out or made uniform", ["tex", "all.csv"], "_2"),
-            **table_of_guan("3", "attention within and between sentences", ["tex", "all.csv"], "_3"),
-        },
-    ),
-    guan2020.tabulate_readings: (
-        "results/guan2020/tabulate_readings",
-        {
-            "partitions": paths_by_key(types.PARTITION.path, plan.ablated),
-            "scores": paths_by_key(ablation.SCORES.path, plan.ablations),
-        },
-        table("results/guan2020/readings", "readings", "readings", "the paper's claims under other readings"),
-    ),
-    clark2019.tabulate_relations: (
-        "results/clark2019/tabulate_relations",
-        {"best": paths_by_key(relations.BEST.path, plan.inputs_of("treebank"))},
-        table_of_clark("1", "dependency relations"),
-    ),
-    clark2019.tabulate_coreference: (
-        "results/clark2019/tabulate_coreference",
-        {"accuracies": paths_by_key(coreference.TABLE.path, plan.inputs_of("coreference"))},
-        table_of_clark("2", "coreference"),
-    ),
-    clark2019.tabulate_probes: (
-        "results/clark2019/tabulate_probes",
-        {
-            "scores": paths_by_key(probes.SCORES.path, plan.probed),
-            "probes": paths_by_key(probes.WORDS.path, plan.probed),
-        },
-        table_of_clark("3", "probes"),
-    ),
-}
-# The same of figures, whose inputs are paths, and functions from a job's wildcards to paths.
+# {rule: (benchmark without its ending, inputs, outputs)}
 FIGURES = {
     guan2020.plot_partition: (
         f"{OF_PARTITION}/figures",
@@ -155,11 +99,7 @@ FIGURES = {
     ),
 }
 
-for stage, (benchmark, shown, written) in (TABLES | FIGURES).items():
-    if stage in TABLES:
-        if not any(result.of(plan) for result in RESULTS if result.rule == stage.name):
-            continue
-        shown = {**inputs_by_key(stage, **shown), "reference": REFERENCE[benchmark.split("/")[1]]}
+for stage, (benchmark, shown, written) in FIGURES.items():
 
     rule:
         name:
@@ -172,11 +112,10 @@ for stage, (benchmark, shown, written) in (TABLES | FIGURES).items():
             Path("logs", stage.name, *re.findall(r"\{\w+\}", benchmark)).with_suffix(".log").as_posix(),
         benchmark:
             f"{benchmark}.benchmark.tsv"
-        localrule: stage in TABLES
         conda:
             ENVIRONMENT
         resources:
-            **({} if stage in TABLES else needs(stage)),
+            **needs(stage),
         params:
             **identity(stage, (lambda wildcards, file=shown["reference"]: [file]) if "reference" in shown else None),
         script:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import product
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
@@ -35,7 +35,8 @@ class Result:
     content: what is in the files, for the documentation: columns, units, shapes; empty if that of another result says
         it. Given as a keyword, it can change and no job runs again (`planning.code`).
     section: heading of the documentation under which the result is listed.
-    name: name of the result among the inputs of jobs, and among the outputs in `rules/analyses.smk`.
+    name: name of the result among the inputs of jobs, and among the outputs of the stage's rule; empty if the rule
+        names it otherwise.
     withheld: why the result is not given away (`commands/export.py`); empty if it is.
     """
 
@@ -65,6 +66,46 @@ def wildcards_of(path: str, entry: Any) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
+class Other:
+    """An input of a job: the result of another entry of the plan than the rule's wildcards name.
+
+    find: function from the plan and the wildcards to the entry; None if the job reads no such result.
+    """
+
+    name: str
+    result: Result
+    find: Callable[..., Any]
+
+    def __call__(self, plan: Plan, **wildcards: str) -> Any:
+        entry = self.find(plan, **wildcards)
+        return self.result.path.format(**entry.wildcards) if entry else []
+
+
+@dataclass(frozen=True)
+class Many(Other):
+    """An input of a job: a mapping {key: path} of the results of many entries of the plan.
+
+    find: function from the plan and the rule's wildcards to the entries; by: attribute that holds an entry's key.
+    """
+
+    by: str = "key"
+
+    def __call__(self, plan: Plan, **wildcards: str) -> dict[Any, str]:
+        entries = self.find(plan, **wildcards)
+        return {getattr(entry, self.by): self.result.path.format(**entry.wildcards) for entry in entries}
+
+
+class Given(NamedTuple):
+    """An input of a job: a file, or files, that no job makes, such as those of the user.
+
+    find: function from the plan and the rule's wildcards to the path, or to a list of paths.
+    """
+
+    name: str
+    find: Callable[..., str | list[str]]
+
+
+@dataclass(frozen=True)
 class Stage:
     """A rule of the workflow: what it depends on, which function its jobs call, what they read and compute.
 
@@ -74,8 +115,11 @@ class Stage:
         it. None for jobs that run no model, and need no GPU.
     reads: name of the input that holds the texts.
     passes: function from plan, wildcards and number of texts to how often a job reads all texts; None for once.
-    inputs: results that jobs read, and functions from the plan and the wildcards to a path, or to [] for none; jobs
-        find each by its name. If there are any, `rules/analyses.smk` makes the rule, with all results that name it.
+    inputs: what jobs read, and find by its name: results, inputs such as `Many`, and functions from the plan and the
+        wildcards to a path, or to [] for none. If there are any, `rules/common.smk` makes the rule, with all results
+        that name it.
+    benchmark: path of the rule's benchmark; empty for one beside the first result, with the rule's name.
+    local: whether jobs run where Snakemake does, and not on the nodes of a cluster.
     """
 
     spec: Callable[..., dict]
@@ -83,15 +127,17 @@ class Stage:
     computes: Computation | None = None
     reads: str | None = None
     passes: Callable[[Plan, Any, int], float] | None = None
-    inputs: tuple[Result | Callable, ...] = ()
+    inputs: tuple[Result | Given | Callable, ...] = ()
+    benchmark: str = ""
+    local: bool = False
 
     @property
     def name(self) -> str:
         return self.spec.__name__
 
     @property
-    def named_inputs(self) -> dict[str, Result | Callable]:
-        return {read.name if isinstance(read, Result) else read.__name__: read for read in self.inputs}
+    def named_inputs(self) -> dict[str, Result | Given | Callable]:
+        return {getattr(read, "name", None) or read.__name__: read for read in self.inputs}
 
     @property
     def runs_model(self) -> bool:

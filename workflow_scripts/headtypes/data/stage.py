@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
-from headtypes.core.stage import TEXT, Plan, Result, given, stage
+from headtypes.core.stage import TEXT, Given, Plan, Result, Stage, given, stage
 from headtypes.data.tasks import KINDS, LANGUAGE_MODEL
 from headtypes.models.stage import RECORD
 
@@ -26,7 +26,7 @@ def fetched(rule: str, of: Callable, about: str, place: str, content: str) -> tu
     path = f"results/sources/{place}/{{task}}"
     return (
         declared(f"{path}.jsonl", name="rows", content=content, withheld=TEXT),
-        declared(f"{path}.json", content="where they come from"),
+        declared(f"{path}.json", name="record", content="where they come from"),
     )
 
 
@@ -75,23 +75,35 @@ def test(plan: Plan, task: str, **others: str) -> str | list:
     return TEST_ROWS.path.format(task=task) if plan.config.tasks[task].source.test_file else []
 
 
-@stage(calls="data.fetching:run")
-def fetch_task(plan: Plan, task: str) -> dict:
-    return source_of(plan, task, "evaluated")
+def fetching(rule: str, part: Literal["evaluated", "training", "test"], key: str, place: str) -> Stage:
+    """Return the `Stage` of a rule that fetches a part of a task's data.
+
+    key: key of the task's source that names the part's file. place: folder of the results, below `results/sources`.
+    """
+
+    def of_task(plan: Plan, task: str) -> dict:
+        return source_of(plan, task, part)
+
+    of_task.__name__ = rule
+    files = Given("files", lambda plan, task: plan.task_files(task, key))
+    how = {"benchmark": f"results/sources/{place}/{{task}}.benchmark.tsv", "local": True}
+    return Stage(of_task, "data.fetching:run", inputs=(files,), **how)
 
 
-@stage(calls="data.fetching:run")
-def fetch_test(plan: Plan, task: str) -> dict:
-    return source_of(plan, task, "test")
+fetch_task = fetching("fetch_task", "evaluated", "file", "tasks")
+fetch_test = fetching("fetch_test", "test", "test_file", "test")
 
 
-@stage(reads="rows", calls="data.encoding:run_inputs")
+_drawn = partial(stage, reads="rows", inputs=(ROWS,), local=True)
+
+
+@_drawn(calls="data.encoding:run_inputs", benchmark="results/samples/{task}.benchmark.tsv")
 def sample_inputs(plan: Plan, task: str) -> dict:
     seed = plan.seed("draw_samples", task)
     return {"kind": plan.kind_of(task).name, "samples": plan.config.tasks[task].samples, "seed": seed}
 
 
-@stage(reads="rows", calls="data.encoding:run_questions")
+@_drawn(calls="data.encoding:run_questions", benchmark="results/questions/{task}.benchmark.tsv")
 def sample_questions(plan: Plan, task: str) -> dict:
     questions = plan.config.tasks[task].questions
     # All questions are all questions under every seed.

@@ -3,6 +3,7 @@
 Planning reads these modules at every start, so they load little, and their methods import what they need.
 """
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from headtypes.core.errors import InputError, one_line
 from headtypes.core.files import StrPath
-from headtypes.core.stage import Plan, Result, Stage, wildcards_of
+from headtypes.core.stage import Given, Many, Plan, Result, Stage, wildcards_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +33,25 @@ Entries = Callable[[Plan], Iterable[Any]]
 # A model, and a partition or a task; and the columns that name them.
 Key = tuple[str, str]
 PARTITION_KEYS, TASK_KEYS = ["model", "partition"], ["model", "task"]
+
+
+_REFERENCE = Path(__file__).parents[3] / "reference"
+
+
+def reference_of(paper: str) -> str:
+    """Return the path of a paper's data, relative to the working directory, so that folders may move."""
+    return os.path.relpath(_REFERENCE / f"{paper}.yaml")
+
+
+def table_stage(paper: str, *inputs: Many, calls: str) -> Callable[[Callable[..., dict]], Stage]:
+    """Return a decorator that makes the `Stage` of a rule of a paper's tables from the function that returns its spec.
+
+    calls: function that jobs call, as `module:function` of the paper's folder.
+    """
+    how = {"inputs": (*inputs, Given("reference", lambda plan: reference_of(paper))), "local": True}
+    return lambda spec: Stage(
+        spec, f"papers.{paper}.{calls}", benchmark=f"results/{paper}/{spec.__name__}.benchmark.tsv", **how
+    )
 
 
 class NoVerdictError(Exception):

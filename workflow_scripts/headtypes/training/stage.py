@@ -4,13 +4,10 @@ from dataclasses import replace
 from functools import partial
 
 from headtypes.core.stage import WEIGHTS, Plan, Result, given, stage
-from headtypes.data.stage import SECTION, fetched, source_of
+from headtypes.data.stage import SECTION, fetched, fetching
 from headtypes.models.stage import RECORD
 
-
-@stage(calls="data.fetching:run")
-def fetch_training(plan: Plan, task: str) -> dict:
-    return source_of(plan, task, "training")
+fetch_training = fetching("fetch_training", "training", "training_file", "training")
 
 
 @stage("training", reads="rows", calls="training.finetuning:run")

@@ -1,11 +1,13 @@
 """The analysis by ablation: the rules and results of a model's answers while some heads are removed or changed."""
 
 from functools import partial
+from typing import Any
 
 from headtypes.analyses.declaration import Analysis, samples_of, share_of
+from headtypes.analyses.types.analysis import PARTITION
 from headtypes.attention.operations import seeded
-from headtypes.core.stage import ARTICLES, TEXT, Plan, Result, given, stage
-from headtypes.data.stage import SAMPLES
+from headtypes.core.stage import ARTICLES, TEXT, Many, Other, Plan, Result, given, stage
+from headtypes.data.stage import QUESTIONS, SAMPLES, WINDOWS
 from headtypes.models.stage import RECORD
 
 OF_CONDITION = "results/ablation/{model}/{partition}/{condition}/"
@@ -14,17 +16,20 @@ _scored = partial(
 )
 ANSWERS = _scored(
     OF_CONDITION + "predictions.json",
+    name="predictions",
     content="question id to answer, as SQuAD's official evaluator reads it; of multiple choice, the choice by "
     "its whole likelihood; empty for a text",
     withheld=TEXT,
 )
 METRICS = _scored(
     OF_CONDITION + "metrics.json",
+    name="metrics",
     content="the scores, and how many questions they are from; of multiple choice accuracy and "
     "accuracy_normalised; of a text loss, perplexity, and how many documents and tokens",
 )
 SCORES = _scored(
     OF_CONDITION + "per_question.parquet",
+    name="per_question",
     content="the scores of each question, with its article; of multiple choice, what is right and what is "
     "chosen, and the log-likelihood of the right choice; of a text, loss (summed, in nats) and "
     "predicted tokens of each document",
@@ -44,6 +49,7 @@ DIFFERENCES = Result(
     "measure_intervals",
     "what conditions cost more than one another",
     of=lambda plan: plan.ablated,
+    name="differences",
     content="for each score, `condition` and `other` one, by how much the condition costs more (`difference`), paired, "
     "with its interval over articles, or over questions where these are not known",
 )
@@ -52,6 +58,7 @@ CONTROLS = Result(
     "evaluate_controls",
     "scores of each question with random heads left out",
     of=lambda plan: plan.controlled,
+    name="scores",
     content="the same condition on as many random heads of the same layers: scores of each question and `draw`, and "
     "the `overlap` of these heads with the type",
     withheld=ARTICLES,
@@ -81,13 +88,35 @@ def measure_head_outputs(plan: Plan, model: str, task: str) -> dict:
     return samples_of(plan, task)
 
 
-@stage("forward", reads="questions", calls="analyses.ablation.evaluation:run")
+def _with_means(plan: Plan, condition: str, **of: str) -> Any:
+    return plan.partition(**of) if plan.needs_head_outputs(plan.reading(condition)[0]) else None
+
+
+_of_partition = partial(Other, find=lambda plan, **of: plan.partition(**of))
+_ANSWERED = (
+    *(RECORD, PARTITION, _of_partition("questions", QUESTIONS), _of_partition("windows", WINDOWS)),
+    # Where the condition replaces a head's output by its mean.
+    Other("head_outputs", OUTPUTS, _with_means),
+)
+
+
+@stage(
+    "forward",
+    reads="questions",
+    calls="analyses.ablation.evaluation:run",
+    inputs=_ANSWERED,
+    benchmark=OF_CONDITION + "benchmark.tsv",
+)
 def evaluate_condition(plan: Plan, model: str, partition: str, condition: str) -> dict:
     task = plan.partitions[model, partition].task
     return {**_evaluation(plan, model, condition, task), "condition": condition}
 
 
-@stage(calls="analyses.ablation.intervals:run")
+@stage(
+    calls="analyses.ablation.intervals:run",
+    inputs=(Many("scores", SCORES, lambda plan, **of: plan.ablations_of(**of), by="name"),),
+    benchmark="results/ablation/{model}/{partition}/intervals.benchmark.tsv",
+)
 def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
     baseline = plan.baseline(model, partition)
     return {"baseline": baseline and baseline.name}
@@ -98,6 +127,8 @@ def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
     reads="questions",
     passes=lambda plan, wildcards, rows: plan.config.controls.draws * share_of(plan.config.controls.questions, rows),
     calls="analyses.ablation.evaluation:run_controls",
+    inputs=_ANSWERED,
+    benchmark="results/controls/{model}/{partition}/{condition}.benchmark.tsv",
 )
 def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) -> dict:
     task, controls = plan.partitions[model, partition].task, plan.config.controls
@@ -106,7 +137,17 @@ def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) ->
     return {**_evaluation(plan, model, condition, task), "condition": condition, **drawn}
 
 
-@stage(calls="analyses.ablation.controls:run")
+_of_controlled = partial(Many, find=lambda plan, **of: plan.controlled_of(**of), by="name")
+
+
+@stage(
+    calls="analyses.ablation.controls:run",
+    inputs=(
+        *(_of_controlled("controls", CONTROLS), _of_controlled("scores", SCORES), PARTITION),
+        Other("baseline", SCORES, lambda plan, **of: plan.baseline(**of)),
+    ),
+    benchmark="results/controls/{model}/{partition}.figure.benchmark.tsv",
+)
 def plot_controls(plan: Plan, model: str, partition: str) -> dict:
     controlled = plan.controlled_of(model, partition)
     return {"conditions": {entry.name: plan.operations(entry.condition) for entry in controlled}}

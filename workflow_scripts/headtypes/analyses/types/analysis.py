@@ -7,13 +7,18 @@ from functools import partial
 from io import StringIO
 
 from headtypes.analyses.declaration import Analysis
+from headtypes.analyses.distances.analysis import FEATURES
 from headtypes.attention.operations import head_of
 from headtypes.core.errors import InputError, one_line
 from headtypes.core.files import check_header, separator_of, text_of
-from headtypes.core.stage import Plan, Result, stage
+from headtypes.core.stage import Given, Other, Plan, Result, stage
+
+_BENCHMARK = "results/partitions/{model}/{partition}.benchmark.tsv"
+_FEATURES = Other("features", FEATURES, lambda plan, model, partition: plan.partitions[model, partition])
+_FILE = Given("table", lambda plan, model, partition: plan.partitions[model, partition].file)
 
 
-@stage(calls="analyses.types.figure:run")
+@stage(calls="analyses.types.figure:run", inputs=(_FEATURES,), benchmark=_BENCHMARK)
 def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
     entry, clustering = plan.partitions[model, partition], plan.config.clustering
     # The names of earlier rules stay: another name would be another seed.
@@ -32,7 +37,7 @@ def cluster_heads(plan: Plan, model: str, partition: str) -> dict:
     }
 
 
-@stage(calls="analyses.types.clustering:run_import")
+@stage(calls="analyses.types.clustering:run_import", inputs=(_FILE, _FEATURES), benchmark=_BENCHMARK)
 def import_partition(plan: Plan, model: str, partition: str) -> dict:
     return plan.config.clustering.features()
 
@@ -49,6 +54,7 @@ PARTITION = _clustered(
 NAMING = _clustered(
     "results/partitions/{model}/{partition}.naming.json",
     about="the type of each head, and how the types were named",
+    name="naming",
     content="the centroids, their names and doubts about these, and the margin over the second-best assignment",
 )
 STABILITY = _clustered(
@@ -65,6 +71,7 @@ STABILITY = _clustered(
 NUMBERS_OF_TYPES = _clustered(
     "results/stability/{model}/{partition}.csv",
     about="criteria of how many types there are",
+    name="numbers",
     content="for each number of clusters `k`, by the partition's method: the number of heads in the `smallest` "
     "cluster, the mean `silhouette`, stability in percent (over halves of pairs for k-means with 3 and 5 alone), and "
     "`chance`, the percent on which clusterings with such shares agree by chance",

@@ -12,7 +12,7 @@ from headtypes.analyses.gradients import analysis as gradients
 from headtypes.analyses.probes import analysis as probes
 from headtypes.analyses.relations import analysis as relations
 from headtypes.analyses.surface import analysis as surface
-from headtypes.core.stage import PICTURED, TEXT, Result, Stage, of_inputs_alone, stage
+from headtypes.core.stage import PICTURED, TEXT, Many, Result, Stage, of_inputs_alone, stage
 from headtypes.papers.clark2019.published import Clark2019
 from headtypes.papers.paper import (
     Compared,
@@ -26,6 +26,7 @@ from headtypes.papers.paper import (
     if_any,
     paths_by_key,
     shown_texts,
+    table_stage,
     to_read_first,
 )
 
@@ -43,17 +44,18 @@ plot_gradients = of_inputs_alone("plot_gradients", calls="papers.clark2019.figur
 plot_divergence = of_inputs_alone("plot_divergence", calls="papers.clark2019.figures:run_divergence")
 
 
-def _of_entries(rule: str, calls: str, entries: Callable[[Plan], Iterable[Any]]) -> Stage:
+def _table(rule: str, entries: Callable[[Plan], Iterable[Any]], **inputs: Result) -> Stage:
     def beside(plan: Plan) -> dict:
         return {"beside": _models_of_paper(plan, (entry.model for entry in entries(plan)))}
 
-    beside.__name__ = rule
-    return stage(calls=calls)(beside)
+    beside.__name__ = f"tabulate_{rule}"
+    read = (Many(name, result, entries) for name, result in inputs.items())
+    return table_stage("clark2019", *read, calls=f"tables:run_{rule}")(beside)
 
 
-tabulate_relations = _of_entries("tabulate_relations", "papers.clark2019.tables:run_relations", _treebanks)
-tabulate_coreference = _of_entries("tabulate_coreference", "papers.clark2019.tables:run_coreference", _coreference)
-tabulate_probes = _of_entries("tabulate_probes", "papers.clark2019.tables:run_probes", lambda plan: plan.probed)
+tabulate_relations = _table("relations", _treebanks, best=relations.BEST)
+tabulate_coreference = _table("coreference", _coreference, accuracies=coreference.TABLE)
+tabulate_probes = _table("probes", lambda plan: plan.probed, scores=probes.SCORES, probes=probes.WORDS)
 
 
 # A job reads a few of all rows.

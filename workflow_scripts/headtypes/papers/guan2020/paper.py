@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from headtypes.analyses.ablation.analysis import SCORES
+from headtypes.analyses.ablation import analysis as ablation
 from headtypes.analyses.types import analysis as types
-from headtypes.core.stage import PICTURED, Plan, Result, stage
+from headtypes.core.stage import PICTURED, Many, Plan, Result, stage
+from headtypes.data.stage import SAMPLES
 from headtypes.papers.guan2020.published import Guan2020
 from headtypes.papers.paper import (
     Compared,
@@ -19,11 +20,22 @@ from headtypes.papers.paper import (
     paths_by_key,
     shown_partitions,
     shown_texts,
+    table_stage,
     to_read_first,
 )
 
+_table = partial(table_stage, "guan2020")
 
-@stage(calls="papers.guan2020.tables:run_types")
+
+_of_clustered = partial(Many, find=lambda plan: plan.clustered)
+_of_ablated = partial(Many, find=lambda plan: plan.ablated)
+
+
+@_table(
+    *(_of_clustered("partitions", types.PARTITION), _of_clustered("stabilities", types.STABILITY)),
+    _of_clustered("counted", SAMPLES),
+    calls="tables:run_types",
+)
 def tabulate_types(plan: Plan) -> dict:
     rows = [
         {
@@ -37,7 +49,17 @@ def tabulate_types(plan: Plan) -> dict:
     return {"rows": rows}
 
 
-@stage(calls="papers.guan2020.tables:run_ablations")
+def _with_baselines(plan: Plan) -> list[Any]:
+    return [*plan.controlled, *(plan.baseline(*partition.key) for partition in plan.beside_random_heads)]
+
+
+@_table(
+    *(_of_ablated("partitions", types.PARTITION), _of_ablated("intervals", ablation.INTERVALS)),
+    Many("metrics", ablation.METRICS, lambda plan: plan.tabulated),
+    Many("scores", ablation.SCORES, _with_baselines),
+    Many("controls", ablation.CONTROLS, lambda plan: plan.controlled),
+    calls="tables:run_ablations",
+)
 def tabulate_ablations(plan: Plan) -> dict:
     """Return {"rows": `rows` of `ablation_table`, "controls": list of (model, partition, condition, baseline)}.
 
@@ -56,7 +78,11 @@ def tabulate_ablations(plan: Plan) -> dict:
     return {"rows": rows, "controls": controls}
 
 
-@stage(calls="papers.guan2020.readings:run")
+@_table(
+    _of_ablated("partitions", types.PARTITION),
+    Many("scores", ablation.SCORES, lambda plan: plan.ablations),
+    calls="readings:run",
+)
 def tabulate_readings(plan: Plan) -> dict:
     return {"rows": [_row(plan, ablation) for ablation in plan.ablations], "readings": plan.readings}
 
@@ -269,7 +295,7 @@ class _Guan2020(Paper):
         clustered = [partition for partition in judged.values() if partition in plan.clustered]
         return {
             **paths_by_key("partitions", types.PARTITION, judged.values()),
-            **paths_by_key("scores", SCORES, _answered(plan)),
+            **paths_by_key("scores", ablation.SCORES, _answered(plan)),
             **paths_by_key("stabilities", types.STABILITY, clustered),
             **paths_by_key("numbers", types.NUMBERS_OF_TYPES, clustered),
             **({("readings", "readings"): "results/guan2020/readings.csv"} if plan.readings and plan.ablations else {}),
