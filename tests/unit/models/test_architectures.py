@@ -93,11 +93,9 @@ def test_renormalised_rows_keep_what_goes_to_no_token_as_masking_before_the_soft
 
 def test_uniform_over_padding_equals_the_dense_computation_in_a_causal_model():
     model, tokenizer = tiny_family("llama")
-    windows, reading = windows_of(tokenizer), Reading(uniform_over_padding=True)
     model.config.pad_token_id = 0
-    operations = mixed(model, ["keep", "uniform", "drop_inter"])
-    (found, *_) = ablated(model, windows, operations, reading)
-    expected = defined(model, windows, 0, operations, reading)
+    given = windows_of(tokenizer), mixed(model, ["keep", "uniform", "drop_inter"]), Reading(uniform_over_padding=True)
+    (found, *_), expected = ablated(model, *given), defined(model, given[0], 0, *given[1:])
     torch.testing.assert_close(found, expected.float(), atol=2e-5, rtol=0)
 
 
@@ -158,12 +156,7 @@ def test_of_an_encoder_with_a_decoder_the_encoder_is_read(name, saved, tmp_path)
 
 INTERFACE = r"\w+: 0 of 2 layers use Transformers' attention interface, through which heads are read and ablated"
 REFUSED = {
-    "deberta": ({}, INTERFACE),
-    "deberta-v2": ({}, INTERFACE),
-    "longformer": ({}, INTERFACE),
-    "big_bird": ({}, INTERFACE),
-    "convbert": ({}, INTERFACE),
-    "roformer": ({}, INTERFACE),
+    **dict.fromkeys(("deberta", "deberta-v2", "longformer", "big_bird", "convbert", "roformer"), ({}, INTERFACE)),
     # It has no limit, and says so where one is set.
     "xlnet": ({"max_position_embeddings": None, "d_head": 6}, INTERFACE),
     "doge": ({}, "DogeAttention makes its own mask, which may add a bias to the scores"),

@@ -56,12 +56,8 @@ def test_a_record_says_what_made_the_result_and_from_what():
     write_text("outside.csv", "x")
     job("extract_features", ["outside.csv"], [FEATURES], windows=16)
     found = recorded(FEATURES)
-    assert (found["rule"], found["wildcards"], found["spec"]) == (
-        "extract_features",
-        {"model": "bert"},
-        {"seed": 3, "windows": 16},
-    )
-    assert (found["code"], found["threads"]) == ("abc", 2)
+    assert (found["rule"], found["wildcards"]) == ("extract_features", {"model": "bert"})
+    assert (found["spec"], found["code"], found["threads"]) == ({"seed": 3, "windows": 16}, "abc", 2)
     assert found["inputs"] == {"outside.csv": sha256_path("outside.csv")}
     assert found["sha256"] == sha256_path(FEATURES)
     assert found["packages"]["numpy"] == np.__version__

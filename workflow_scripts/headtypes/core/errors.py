@@ -9,10 +9,7 @@ _LONGEST = 2000  # characters of a message
 
 
 class InputError(Exception):
-    """An error that the user can fix; its message names the file or key, the mistake, and what to do.
-
-    The message is one line: unprintable characters are escaped, and more than 2,000 characters cut.
-    """
+    """An error that the user can fix; its message, one line, names the file or key, the mistake, and what to do."""
 
     def __init__(self, message: str):
         line = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in message)
@@ -22,7 +19,7 @@ class InputError(Exception):
 
 @contextmanager
 def told(beginning: str) -> Iterator[None]:
-    """Turn any error of the `with` block but an `InputError` into the `InputError` "{beginning}: {error}."."""
+    """Turn errors of the `with` block into the `InputError` "{beginning}: {error}."; an `InputError` stays as it is."""
     try:
         yield
     except InputError:

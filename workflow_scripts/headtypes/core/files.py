@@ -66,7 +66,7 @@ def leftovers(path: StrPath) -> list[Path]:
 
 
 def refusal(error: BaseException | None) -> str | None:
-    """Return why the system refused, as "No space left on device", if `error` or its cause is a refusal; else None."""
+    """Return why the system refused a file, such as "No space left on device", or None if `error` has another cause."""
     while error is not None:
         for number in _REFUSALS:
             if getattr(error, "errno", None) == number or os.strerror(number) in str(error):
@@ -79,7 +79,7 @@ def refusal(error: BaseException | None) -> str | None:
 def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
     """Turn any error but a `MemoryError` in the `with` block, which reads a result from `path`, into an `InputError`.
 
-    otherwise: second explanation in the message `PATH is damaged or OTHERWISE`, such as `is not a feature file`.
+    otherwise: second explanation in its message, `PATH is damaged or OTHERWISE`, such as `is not a feature file`.
     """
     try:
         yield
@@ -114,7 +114,7 @@ def separator_of(header: str) -> str:
 
 
 def check_header(names: Iterable[str], where: Any) -> None:
-    """Raise `InputError` if two columns of a table have one name, unless it is empty; where: the file, for messages."""
+    """Raise `InputError` if two column names are equal and not empty; where: path of the table, for the message."""
     twice = next((name for name, number in Counter(names).items() if name and number > 1), None)
     if twice is not None:
         raise InputError(f"{where} has more than one column {twice}; rename or remove all but one of them.")
@@ -127,7 +127,7 @@ def canonical_json(data: Any) -> str:
 def derive_seed(*parts: str | int) -> int:
     """Return a seed, 0 to 2**32 - 1, that depends on the parts alone and is the same on every machine.
 
-    parts: purpose of the seed, such as the config's seed, the rule, the model and the repetition; 1 is not "1".
+    parts: purpose of the seed: the config's seed, the rule, the model and so on; the number 1 is not the text "1".
     """
     digest = hashlib.sha256(canonical_json(parts).encode()).digest()
     return int.from_bytes(digest[:4], "big")
@@ -204,7 +204,7 @@ def sha256_file(path: StrPath) -> str:
 
 
 def sha256_path(path: StrPath) -> str:
-    """Return the SHA-256, in hexadecimal, of a file, or of the names and bytes of the files in a folder."""
+    """Return the SHA-256, in hexadecimal, of a file (a YAML file's data), or of the names and bytes in a folder."""
     path = Path(path)
     if path.suffix == ".yaml":  # Its data count alone.
         with open(path, "rb") as text, suppress(yaml.YAMLError):

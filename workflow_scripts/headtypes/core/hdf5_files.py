@@ -55,20 +55,20 @@ def write_arrays(path: StrPath, result: Any, provenance: dict) -> None:
 
 
 def read_arrays(path: StrPath, kind: type[T]) -> T:
-    """Return the dataclass of class `kind` that `write_arrays` wrote; raises `InputError` if the file holds none."""
+    """Return the instance of dataclass `kind` that `write_arrays` wrote; raise `InputError` if the file holds none."""
     with _undamaged(path, kind), h5py.File(path) as file:
         return _take(file, kind)
 
 
 def read_groups(path: StrPath, kind: type[T]) -> dict[str, T]:
-    """Return {name: dataclass of class `kind`} from a file of `write_arrays`, in the order of writing."""
+    """Return {group's name: instance of dataclass `kind`} from a file of `write_arrays`, in the order of writing."""
     with _undamaged(path, kind), h5py.File(path) as file:
         return {name: _take(group, kind) for name, group in file.items()}
 
 
 @contextmanager
 def opened_arrays(path: StrPath, kind: type) -> Iterator[h5py.File]:
-    """Yield a file of `write_arrays` that holds a dataclass of class `kind`, open for reading a part of its arrays.
+    """Yield a file in which `write_arrays` wrote an instance of dataclass `kind`, open for reading parts of arrays.
 
     Errors that h5py raises in the `with` block become an `InputError`; errors of other code stay as they are.
     """

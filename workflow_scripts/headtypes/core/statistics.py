@@ -12,16 +12,12 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 from threadpoolctl import ThreadpoolController
 
-# The p-values below this are those of limits that the interval excludes.
-ALPHA = 0.05
-# Means that differ by less are equal: sums of the same numbers in another order do.
-EQUAL = 1e-9
+ALPHA = 0.05  # p-values below this are those of limits that the interval excludes
+EQUAL = 1e-9  # means that differ by less are equal: sums of the same numbers in another order do
 # Over fewer units than these there is no interval; over fewer than the next it is of 99 %, and p five times as large.
 FEWEST_UNITS, FEW_UNITS, STRICTER = 8, 20, 5
-# As tables say of intervals.
 LEVELS = f"95 %, 99 % over fewer than {FEW_UNITS}, none over fewer than {FEWEST_UNITS}"
-# Of random weights; and how near to chance an interval ends that holds it.
-_DRAWS, _NEAR = 10_000, 1e-6
+_DRAWS, _NEAR = 10_000, 1e-6  # of random weights; and how near to chance an interval ends that holds it
 
 Ends = tuple[np.ndarray, np.ndarray]
 
@@ -102,7 +98,7 @@ class Evidence:
 
 
 class Together:
-    """A sum of several means, at least one of which `is_exact` (`Evidence`), with its interval and p-values.
+    """A sum of several means, at least one of which is exact (`Evidence.is_exact`), with its interval and p-values.
 
     The intervals of the means share the probability of error equally, and the ends of the intervals are added. P-values
     are multiples of 0.0001.
@@ -127,8 +123,9 @@ class Together:
 def added(parts: Sequence[Evidence]) -> Evidence | Together:
     """Return the sum of several means over the same units, but perhaps over different items, with its interval.
 
-    The sum is a `Together` if any mean `is_exact`. Otherwise its interval is that of one number for each of n units:
-    the sum of the means, plus n times the sum of the unit's `pulls`. A single mean is returned as it is.
+    The sum is a `Together` if any mean is exact (`Evidence.is_exact`). Otherwise its interval is that of one number for
+    each of n units: the sum of the means, plus n times the sum of the unit's `Evidence.pulls`. A single mean is
+    returned as it is.
     """
     if len(parts) == 1:
         return parts[0]
@@ -159,7 +156,7 @@ class Measured:
 
     @classmethod
     def by(cls, *several: Evidence | Together, over: str, rank: int = 1) -> "Measured":
-        """Return the `rank`-th largest of one or several means, with interval and p-values for the true one.
+        """Return the `rank`-th largest of several means, with interval and p-values for that of the true means.
 
         over: plural name of the units; rank: 1 for the largest mean, -1 for the smallest.
         The largest of several estimates tends to lie above the largest true mean. So each mean is judged by itself, at

@@ -18,10 +18,8 @@ from headtypes.core.files import StrPath, atomic_write, canonical_json
 
 # Inches: the widths of a column and of a page's text in print, and the height of a page less that of a caption.
 COLUMN, PAGE, PAGE_HEIGHT = 3.3, 6.9, 9.2
-# Inches of a line of a legend.
-_LINE = 0.145
-# Points: the smallest lettering of a figure.
-SMALL = 7
+_LINE = 0.145  # inches of a line of a legend
+SMALL = 7  # points: the smallest lettering of a figure
 
 # Okabe and Ito 2008, without black. The first four are those of their palette that stay farthest apart
 # (CIE76 distance of 20 and more) for a reader without one of the three cones.
@@ -51,17 +49,14 @@ _SETTINGS = {
     "text.parse_math": False,  # A dollar sign in a token is a dollar sign.
 }
 _UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
-# Digits of a position, as a share of the figure, that its layout decides.
-_DIGITS = 9
-# The largest number of layers for which each one is numbered.
-_NUMBERED = 12
+_DIGITS = 9  # of a position, as a share of the figure, that its layout decides
+_NUMBERED = 12  # the largest number of layers for which each one is numbered
 
 
 def style():
     return matplotlib.style.context(["default", _SETTINGS])
 
 
-# Decorates a function that draws a figure, so that the function runs in this context.
 styled = style()
 
 
@@ -79,7 +74,7 @@ def attention_scale() -> PowerNorm:
 
 
 def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, float]) -> None:
-    """Draw the colour bar of an image of attention into a figure; box: its left, bottom, width and height, 0 to 1."""
+    """Draw the colour bar of an image of attention; box: its left, bottom, width, height as shares of the figure."""
     bar = figure.colorbar(image, cax=figure.add_axes(box), orientation="horizontal", ticks=[0, 0.05, 0.2, 0.5, 1])
     bar.ax.set_xticklabels(["0", ".05", ".2", ".5", "1"])
     bar.ax.tick_params(length=2, pad=1)

@@ -65,7 +65,7 @@ def write_csv(path: StrPath, table: pd.DataFrame) -> None:
 
 
 def read_parquet(path: StrPath, otherwise: str, columns: Iterable[str]) -> pd.DataFrame:
-    """Return the table of a Parquet file; raise `InputError`, with `otherwise`, if it is damaged or lacks columns."""
+    """Return the table of a Parquet file, or raise `InputError`: `PATH is damaged or OTHERWISE`, or lacks `columns`."""
     with undamaged(path, otherwise):
         return _checked(pd.read_parquet(path, page_checksum_verification=True), columns, rows=0)
 

@@ -16,7 +16,6 @@ from headtypes.core.table_files import write_csv
 
 # A page shows what is in it: it runs nothing, and loads nothing from elsewhere.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-# On a narrow screen tables are scrolled, not the page.
 _STYLE = """
 :root { color-scheme: light dark }
 body {
@@ -221,7 +220,7 @@ def markdown_table(table: pd.DataFrame) -> str:
 
 
 def markdown_rows(labels: Iterable[str], is_number: Iterable[bool], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table of texts, [row][column], without markup; is_number: whether columns are right-aligned."""
+    """Return a Markdown table of texts, [row][column], markup escaped; is_number: whether columns are right-aligned."""
     aligned = ["---:" if right else "---" for right in is_number]
     return _line(map(plain, labels)) + _line(aligned) + "".join(_line(map(plain, row)) for row in rows)
 
@@ -242,7 +241,7 @@ def write_table(
     ending: str = "",
     printed: Iterable[Table] = (),
 ) -> None:
-    """Write a table as CSV, its page, a Markdown text, as Markdown and HTML, and tables for print as LaTeX.
+    """Write a table as CSV, its page, which is Markdown, as Markdown and HTML, and the tables `printed` as LaTeX.
 
     outputs: {name: path}; the names are csv, markdown, html and, if `printed` is not empty, tex, each with `ending`.
     """

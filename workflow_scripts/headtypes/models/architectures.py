@@ -87,7 +87,6 @@ def _stablelm(module: nn.Module, own: _Own, *args, **kwargs):
     return type(module).forward(module, *args, **kwargs, forward=own.forward)
 
 
-# By the class that computes attention: the method that does, and what replaces it.
 _REPLACED = {
     "MPNetSelfAttention": ("forward", _mpnet),
     "BloomAttention": ("forward", _bloom),
@@ -155,7 +154,7 @@ def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[st
 
 
 def check_layers(model: torch.nn.Module, attentions: int) -> None:
-    """Raise `InputError` if `attentions`, how often a forward pass computed attention, is not the number of layers."""
+    """Raise `InputError` unless a forward pass computed attention once (`attentions` in all) per layer with heads."""
     name, layers = type(model).__name__, len(headed_layers(model.config))
     if attentions < layers:
         raise InputError(

@@ -28,16 +28,14 @@ from headtypes.models.records import (
     weight_files,
 )
 
-# With the package peft, it has Transformers change the model, or load another.
-_ADAPTER = "adapter_config.json"
-# What safetensors and PyTorch call floating-point numbers.
+_ADAPTER = "adapter_config.json"  # with the package peft, it has Transformers change the model, or load another
 _NUMBERS = ("F64", "F32", "F16", "BF16", "float64", "float32", "float16", "bfloat16")
 
 
 def fetch_model(model: str, source: dict, sha256: str | None = None) -> ModelRecord:
     """Return the record of a model, after downloading the model's files if they come from the Hub.
 
-    source: the model's `source` in the configuration, {key: value}, without keys that are not given.
+    source: the model's `source` in the configuration, such as {"hub": "google-bert/bert-base-uncased"}.
     sha256: SHA-256 that the only file of weights must have; None for no check.
     Raises `InputError` if the files are missing, are not a Transformer, or have no fast tokenizer that fits the model.
     """

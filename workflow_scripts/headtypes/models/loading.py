@@ -23,7 +23,6 @@ _UNREAD = re.compile(
     r"\bpooler\b|(^|\.)(attn\.(attention\.)?bias|masked_bias|causal_mask|inv_freq|position_ids|version|embed_positions\.\w+)$"
 )
 
-# Whatever the user should know is in our own messages.
 logging.disable_progress_bar()
 logging.set_verbosity_error()
 
@@ -39,7 +38,7 @@ class MissingHeadError(InputError):
 class Head(NamedTuple):
     """A kind of model head, which is the output layer for a task.
 
-    auto: class of Transformers that loads a model with this head; types: {model type: class} of all that have the head.
+    auto: class of Transformers that loads a model with this head; types: {model type: class name} of all with the head.
     in_words: name of the head, for messages; pooled: whether the head reads a single token of a sample.
     """
 
@@ -100,7 +99,6 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
             config=config,
             dtype=dtype,
             use_safetensors=not record.pickle,
-            # Weights that do not fit are reported below, by name.
             ignore_mismatched_sizes=True,
             output_loading_info=True,
             **({} if memory is None else _placed(memory)),
@@ -148,9 +146,9 @@ def _placed(memory: Mapping[str, float]) -> dict[str, Any]:
 
 
 def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[str] = ("pooler",)) -> list[str]:
-    """Return the sorted names of weights that a model needs and its files lack, without names that contain `unread`.
+    """Return the sorted names of the weights that a model needs and that its files lack.
 
-    report: loading information of `from_pretrained`.
+    report: loading information of `from_pretrained`; unread: parts of names of weights that are not needed.
     """
     return sorted(
         key

@@ -17,7 +17,7 @@ _HEADLESS = ("conv", "linear_attention", "mamba", "mlp", "moe", "recurrent")
 
 
 def config_of(record: ModelRecord) -> PreTrainedConfig:
-    """Return the config to load a fetched model with: no special kernels, feed-forward chunks, quantised arithmetic."""
+    """Return a fetched model's config without special kernels, feed-forward chunks and quantised arithmetic."""
     config = AutoConfig.from_pretrained(**record.pretrained)
     # What a config.json names may be code from the Hub, or a package that not every machine has.
     config._attn_implementation = config._experts_implementation = None
@@ -67,7 +67,7 @@ def check_padding(config: PreTrainedConfig, where: str) -> None:
 
 
 def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase | None = None) -> int:
-    """Return the most tokens that a model takes and, if one is given, its tokenizer; 10**9 without a limit."""
+    """Return the most tokens of an input that a model and, if given, its tokenizer take; 10**9 without a limit."""
     positions = getattr(config, "max_position_embeddings", None) or 0
     # Where there is no limit, some say -1.
     positions = positions if positions > 0 else 10**9

@@ -89,8 +89,8 @@ def _opens(node: Path) -> bool:
 def usable_precision(precision: str, work: str = "") -> str:
     """Return the precision in which this machine computes a model: `precision`, or float32 instead of a slow bfloat16.
 
-    work: if given, a line on standard error names it when bfloat16 becomes float32. Call `keep_to_gpus` before, since
-    PyTorch then looks for GPUs.
+    work: if given, a line on standard error names it when bfloat16 becomes float32. Call `keep_to_gpus` first, because
+    this function makes PyTorch look for GPUs.
     """
     import torch
 
@@ -126,7 +126,7 @@ def device_of(model: "nn.Module") -> "torch.device":
 
 
 def replace_method(stack: ExitStack, module: "nn.Module", name: str, value: Callable) -> None:
-    """Replace the method `name` of one module by `value`, until `stack` is closed."""
+    """Replace the method `name` of one module by `value`; when `stack` is closed, the module's method is as before."""
     if name in vars(module):  # As accelerate leaves it.
         stack.callback(setattr, module, name, vars(module)[name])
     else:

@@ -22,18 +22,16 @@ from headtypes.core.files import StrPath, reach_disk, read_json, sha256_file, un
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-# What `from_pretrained` reads for a model and its tokenizer; a repository may hold much more.
 MODEL_FILES = (
     *("config.json", "adapter_config.json", "model*.safetensors", "model*.safetensors.index.json", "tokenizer*.json"),
     *("special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt", "*.model", "tekken.json"),
     *("normalizer.json", "entity_vocab.json"),
 )
-# Weights that can run code when they are read.
-PICKLES = ("pytorch_model*.bin", "pytorch_model*.bin.index.json")
+PICKLES = ("pytorch_model*.bin", "pytorch_model*.bin.index.json")  # weights that can run code when they are read
 
 
 def model_files(folder: StrPath, pickle: bool = False) -> list[Path]:
-    """Return the sorted paths of files in a model's folder that `from_pretrained` reads, pickled weights if allowed."""
+    """Return the sorted files in a folder that `from_pretrained` reads; pickle: whether weights may be a pickle."""
     patterns = MODEL_FILES + PICKLES if pickle else MODEL_FILES
     files = Path(folder).iterdir() if Path(folder).is_dir() else ()
     return sorted(file for file in files if file.is_file() and any(fnmatchcase(file.name, form) for form in patterns))
@@ -79,7 +77,6 @@ def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
     """
     gguf = source.get("gguf")
     if source.get("package") is not None:
-        # Without importing it.
         spec = importlib.util.find_spec(source["package"])
         folders = (spec and spec.submodule_search_locations) or ()
         folder = next((Path(package, source.get("subfolder", ".")) for package in folders), None)
@@ -89,7 +86,7 @@ def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
 
 
 def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a model's config.json; {} without one on this machine. source: the model's `source`."""
+    """Return the content of a model's config.json; {} without one on this machine; source: as in the configuration."""
     folder, gguf = place_of(source)
     file = None if folder is None or gguf else Path(folder, "config.json")
     read = read_json(file) if file is not None and file.is_file() else None
@@ -183,7 +180,7 @@ def unavailable(key: str, repository: str, revision: str | None) -> str:
 
 
 def check_contents(where: str, folder: Path) -> None:
-    """Raise `InputError` if the SHA-256 of a large file from the Hub is not that on the Hub, and remove the file.
+    """Raise `InputError` if a large file downloaded from the Hub has another SHA-256 than there; remove the file.
 
     folder: snapshot of the repository in the cache; where: beginning of the message.
     """

@@ -198,8 +198,8 @@ def _selection(config: Config) -> Mistakes:
 def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
     """Return the names of the conditions that are skipped because no partition has types that they change.
 
-    A condition is skipped if all types that it lacks are of the four of Guan et al. 2020, and the configuration has no
-    `select.conditions`. Raises `ConfigError` for any other condition whose types no one partition has together.
+    A condition is skipped if all of its types that no partition has are among Guan et al.'s four, and the configuration
+    has no `select.conditions`. Raises `ConfigError` for any other condition whose types no one partition has together.
     kinds: names of the types of each partition.
     """
     possible = list(dict.fromkeys(type_ for types in kinds for type_ in types))
@@ -258,7 +258,7 @@ def check_published(config: Config, paper: str, rows: Iterable[str]) -> None:
 
 
 def types_in(key: str, file: str) -> tuple[str, ...]:
-    """Return the sorted types in a partition's CSV file; if it cannot be read, raise a `ConfigError` on `key`."""
+    """Return the sorted types in a partition's CSV file, or raise `ConfigError`; key: config key of the file."""
     try:
         if sentence := _missing(file):
             raise InputError(sentence)

@@ -112,7 +112,6 @@ def _read(file: Path) -> tuple[frozenset[str], str]:
     if b"content=" in text:
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
-                # What a result holds is for the documentation alone (`core.stage.Result`).
                 node.keywords[:] = [keyword for keyword in node.keywords if keyword.arg != "content"]
     ahead = [tree]
     while ahead:

@@ -48,8 +48,7 @@ PatternName = Annotated[Name, Field(json_schema_extra={"pattern": r"^[A-Za-z0-9{
 Text = Annotated[str, Field(min_length=1)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
-# What a path begins with that counts from the folder of the workflow, and not from the working directory.
-_WORKFLOW = "{workflow}/"
+_WORKFLOW = "{workflow}/"  # begins a path that counts from the folder of the workflow, not from the working directory
 _ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -63,7 +62,6 @@ def _expand(path: str) -> str:
         raise ValueError("a path is one line of printable text")
     if re.search(r"[{}]", re.sub(r"\$\{\w+\}", "", expanded)):
         raise ValueError(f"{expanded} has braces, by which Snakemake names wildcards; rename it")
-    # However it is spelt, it is the same input.
     return os.path.normpath(expanded)
 
 
@@ -161,7 +159,6 @@ class ModelSource(Strict):
         return self
 
 
-# The fields and their descriptions are written once, in the kinds.
 Columns = create_model(
     "Columns",
     __base__=Strict,
@@ -216,7 +213,6 @@ def _operation(text: Any) -> Any:
 
 
 _NUMBERED = "|".join(name + operation.number for name, operation in OPERATIONS.items() if operation.number)
-# Editors suggest those that need no number.
 _WRITTEN = [
     {"enum": [name for name, operation in OPERATIONS.items() if re.fullmatch(operation.number, "")]},
     {"pattern": f"^({_NUMBERED})$"},
@@ -397,7 +393,6 @@ class WindowsSection(Strict):
         return self
 
 
-# The fields and their descriptions are written once, in `Reading`.
 Ablation = create_model(
     "Ablation",
     __base__=Strict,
@@ -590,20 +585,17 @@ def changes_nothing(condition: Mapping[str, str]) -> bool:
 
 
 def types_of(condition: Iterable[str]) -> list[str]:
-    """Return the types among the targets of a condition, without targets that are single heads, such as 2-3."""
+    """Return the types among the keys of a condition, without keys that are single heads, such as 2-3."""
     return [target for target in condition if head_of(target) is None]
 
 
-# The parts of a configuration whose keys are names of entries.
 _REGISTRIES = tuple(name for name, field in Config.model_fields.items() if get_origin(field.annotation) is dict)
 _MISTAKE = "config: "
 _SHOWN = 80  # characters of a wrong value
-# ${NAME} is a variable of the environment.
 _VARIABLE = re.compile(r"(?<!\$)\{(\w+)\}")
 _RANGE = re.compile(r"(\d+)-(\d+)(?:/([1-9]\d*))?")
 # Models that one entry may stand for, and digits of a number in a range: more do not end, or cannot be read.
 _MOST, _DIGITS = 10_000, 12
-# Sections with a list `models`, in which a pattern names all that it stands for.
 _NAMING = ("select", "detectors")
 
 
@@ -671,7 +663,7 @@ def _text(problem: dict) -> str:
 
 
 def read_config(raw: dict[str, Any]) -> Config:
-    """Return a checked configuration, with patterns of models expanded; raise `ConfigError` with all mistakes in it."""
+    """Return a checked `Config`, with patterns such as bert-{seed} expanded; raise `ConfigError` with all mistakes."""
     raw = expanded(raw) if isinstance(raw, dict) else raw
     try:
         return Config.model_validate(raw)
@@ -759,7 +751,7 @@ def _keys(part: Mapping, path: str = "") -> Iterator[str]:
 
 
 def expanded(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a configuration, with each pattern of models replaced by the models that it stands for."""
+    """Return the values of a configuration, with each pattern such as bert-{seed} replaced by its models."""
     models = raw.get("models")
     if not isinstance(models, Mapping):
         return raw

@@ -36,12 +36,10 @@ from headtypes.planning.config import (
 from headtypes.training import stage as training
 
 _MODULES = (models, data, training, papers, compared_types, pages)
-# By the names of their rules.
 STAGES: dict[str, Stage] = {
     **{stage.name: stage for module in _MODULES for stage in vars(module).values() if isinstance(stage, Stage)},
     **{stage.name: stage for declared in (*ANALYSES, OWN, *PAPERS.values()) for stage in declared.stages},
 }
-# In the order in which the documentation lists them, under their headings.
 RESULTS: tuple[Result, ...] = (
     *(result for module in (pages, papers, compared_types) for result in module.RESULTS),
     *(result for paper in PAPERS.values() for result in paper.results),
@@ -49,10 +47,8 @@ RESULTS: tuple[Result, ...] = (
     *(result for module in (models, data, training) for result in module.RESULTS),
 )
 
-# Between a condition and a reading; no name holds it.
-UNDER = "@"
-# In place of a task where a model reads none; no task has this name.
-RANDOM_TOKENS = "random tokens"
+UNDER = "@"  # between a condition and a reading; no name holds it
+RANDOM_TOKENS = "random tokens"  # in place of a task where a model reads none; no task has this name
 
 
 class FeaturePlan(NamedTuple):
@@ -174,7 +170,7 @@ class Plan:
         return [] if source.folder is None else list(map(str, model_files(source.folder, source.pickle)))
 
     def task_files(self, task: str, key: str = "file") -> list[str]:
-        """Return the paths of a task's files; key: file (or all in its folder), training_file or test_file."""
+        """Return the paths of a task's files; key: file (all in its folder, if any), training_file or test_file."""
         source = self.config.tasks[task].source
         if key == "file" and source.folder is not None:
             return files_in(source.folder, f"config: tasks.{task}.source.folder")
@@ -253,7 +249,7 @@ class Plan:
 
     @cached_property
     def ablations(self) -> list[AblationPlan]:
-        """The evaluations of conditions, each with a partition that has its types and a reading that can change it."""
+        """One evaluation per condition, partition that has all types of the condition, and reading that changes it."""
         return [
             AblationPlan(partition.model, partition.name, condition, partition.task, reading)
             for partition in self.partitions.values()
@@ -269,7 +265,7 @@ class Plan:
 
     @cached_property
     def tabulated(self) -> list[AblationPlan]:
-        """The evaluations that Tables 2 and 3 of Guan et al. 2020 show: those without one of the further `readings`."""
+        """The evaluations that Tables 2 and 3 of Guan et al. 2020 show: those under the reading of `ablation`."""
         return [ablation for ablation in self.ablations if ablation.reading is None]
 
     @cached_property
@@ -303,7 +299,7 @@ class Plan:
 
     @cached_property
     def gradients(self) -> list[FeaturePlan]:
-        """The pairs of a model and a text, or the task that it answers, on which gradients of its loss are taken."""
+        """The pairs of a model and a text, or the task that the model answers, on which its gradients are taken."""
         return [
             entry
             for entry in self.features
@@ -321,7 +317,7 @@ class Plan:
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
 
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
-        """Return the first partition with four types of a model on a task, for pages; else the first; else None."""
+        """Return the first of a model's partitions on a task that has four types; else the first; None without any."""
         partitions = [partition for partition in self.partitions.values() if partition.of_task == (model, task)]
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
 

@@ -14,9 +14,7 @@ from headtypes.models.records import version_of
 from headtypes.models.stage import RECORD, fetch_model
 from headtypes.planning.code import NUMERIC_PACKAGES, package_version
 
-# Unless another workflow uses this one under a prefix.
-RESULTS = Path("results")
-# What identifies a model or a data set on any machine.
+RESULTS = Path("results")  # unless another workflow uses this one under a prefix
 _IDENTITY = ("hub", "package", "revision", "sha256", "weights", "split")
 
 
@@ -37,7 +35,7 @@ def provenance_of(
 
     spec, code: the part of the configuration that the rule depends on, and the hash of the code that the job runs.
     inputs, results: paths of the job's inputs, and the folder of all results.
-    Keys are the first four parameters; packages, {name: version}; python, its version; git, the commit, with "-dirty"
+    Keys are rule, wildcards, spec, code; packages, {name: version}; python, its version; git, the commit, with "-dirty"
     if tracked files were edited, None outside a repository; sources, {name: identity of a model or data set}.
     """
     return {

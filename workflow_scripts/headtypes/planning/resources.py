@@ -24,12 +24,9 @@ _GRADIENTS_MB = 500  # gaps in the memory where gradients are taken
 # UTF-8 text, of which SQuAD's JSON has 5.8 bytes a token, which take 300 bytes as questions, windows and answers.
 _BYTES_PER_TOKEN, _BYTES_OF_TEXT = 4, 300
 _COPIES = 10  # of tables and arrays
-# Operations per second of a slow or shared core, a third of what a free one did.
-_SPEED = 20e9
-# A logarithm, and the sums around it, take as long as so many multiplications and additions of matrices.
-_OPERATIONS_PER_LOGARITHM = 50
-# To load libraries, weights and texts; and of a job without a model.
-_START_MINUTES, _TABLE_MINUTES = 10, 60
+_SPEED = 20e9  # operations per second of a slow or shared core, a third of what a free one did
+_OPERATIONS_PER_LOGARITHM = 50  # multiplications and additions that take as long as a logarithm and sums around it
+_START_MINUTES, _TABLE_MINUTES = 10, 60  # to load libraries, weights and texts; and of a job without a model
 
 
 class Needs(NamedTuple):
@@ -112,7 +109,7 @@ def _with_model(
 
 
 def gpus(plan: Plan, model: str, record: StrPath | None) -> int:
-    """Return the number of GPUs that a job asks for; 1 for training, where `record`, the path of a record, is None."""
+    """Return the number of GPUs that a job asks for; record: path of the model's record, None for training (one)."""
     if record is None:
         return 1
     return gpus_for(model_size(record).parameters, plan.config.compute.precision, plan.memory_of(model))

@@ -4,10 +4,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat
 
-# What every part of the configuration keeps to.
 STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-# A number of things of which there has to be one.
-Positive = Annotated[int, Field(ge=1)]
+Positive = Annotated[int, Field(ge=1)]  # of things of which there has to be one
 
 
 class Learning(BaseModel):
