@@ -69,13 +69,11 @@ def padded(model, windows, side: str) -> dict[str, torch.Tensor]:
 
 
 def halved_scores(attention, rows) -> torch.Tensor:
-    """What softmax gives where scores are halved."""
     root = attention.sqrt()
     return root / root.sum(-1, keepdim=True)
 
 
 def numbers(output) -> torch.Tensor:
-    """What a model computes of each token [sample, token, channel]."""
     return output.logits if "logits" in output else output.last_hidden_state
 
 
@@ -121,7 +119,6 @@ def test_a_function_of_ones_own_does_what_the_same_operation_does(name, own, ope
 
 
 def prompts(tokenizer) -> dict[str, torch.Tensor]:
-    """Two prompts, one of them padded at its start."""
     long = tokenizer("the old cat sat by the river and it")["input_ids"]
     short = tokenizer("a dog ran")["input_ids"]
     ids = torch.tensor([long, [0] * (len(long) - len(short)) + short])
@@ -130,7 +127,6 @@ def prompts(tokenizer) -> dict[str, torch.Tensor]:
 
 
 def generated(model, tokenizer, **how):
-    """Twelve further tokens of the prompts, and the logits of each step."""
     how = {"max_new_tokens": 12, "min_new_tokens": 12, "do_sample": False} | how
     return model.generate(**prompts(tokenizer), output_logits=True, return_dict_in_generate=True, **how)
 
@@ -220,7 +216,6 @@ def test_calls_of_several_threads_do_not_disturb_each_other():
 
 
 def block_of(model):
-    """A generator that holds a `with` block open until it is closed."""
     with ablated(model, {"1-1": "zero"}):
         yield
 

@@ -1,4 +1,4 @@
-"""What the five functions refuse, by the name of the argument, before anything is computed."""
+"""What the functions refuse, by the name of the argument, before anything is computed."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from headtypes import ablated, detect_heads, head_types, read_heads, show
+from headtypes import ablated, attention_map, detect_heads, head_types, read_heads, show
 from headtypes.attention.operations import Reading
 from headtypes.core.errors import InputError
 from tests.support.models import tiny_bert
@@ -52,6 +52,7 @@ CALLS = [
             "is of 1 layers of 1 heads, but the model has 3 layers of 5",
         ),
         (lambda: show(*OWN, "a", partition="a.csv"), "partition should be an instance of Partition; found 'a.csv'"),
+        (lambda: attention_map(*OWN, "a", layer=0, head=5), "no head 5 in layer 0: count 3 layers of 5 heads from 0"),
         (lambda: head_types(FEATURES, method="foo"), "method should be 'kmeans', 'gmm'"),
         (lambda: head_types(FEATURES, k=0), "k should be greater than 0; found 0"),
         (lambda: head_types(FEATURES, k=2.0), r"k should be a valid integer; found 2\.0"),

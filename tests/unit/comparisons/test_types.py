@@ -206,7 +206,6 @@ def every_set(own: np.ndarray) -> list[list[int]]:
 
 @pytest.mark.parametrize("of", [max, np.mean])
 def test_p_is_that_of_all_sets_of_as_many_heads(of):
-    """The exact permutation test, by counting."""
     rng = np.random.default_rng(8)
     types = partition()
     values = rng.random(LAYERS * HEADS)
@@ -237,9 +236,7 @@ def test_what_the_figure_shows_of_tested_analyses_is_corrected_and_nothing_else_
         assert untested[["p", "p_holm"]].isna().all(axis=None)
     tested = sorted(figure["p"].dropna())
     # Holm 1979, step by step.
-    steps = [
-        max(p * (len(tested) - place) for place, p in enumerate(tested[: last + 1])) for last in range(len(tested))
-    ]
+    steps = itertools.accumulate((p * (len(tested) - place) for place, p in enumerate(tested)), max)
     corrected = {p: min(1, step) for p, step in zip(tested, steps, strict=True)}
     known = figure[figure["p"].notna()]
     assert known["p_holm"].tolist() == pytest.approx([corrected[p] for p in known["p"]])
@@ -247,11 +244,8 @@ def test_what_the_figure_shows_of_tested_analyses_is_corrected_and_nothing_else_
 
 def test_the_place_among_random_values_counts_the_value_itself():
     drawn = np.arange(1.0, 100.0)
-    assert place_among(200.0, drawn).rank == 1
-    assert place_among(200.0, drawn).p == pytest.approx(2 / 100)
-    assert place_among(0.0, drawn).rank == 100
-    assert place_among(0.0, drawn).p == pytest.approx(2 / 100)
-    assert place_among(50.0, drawn).p == 1
+    for value, rank, p in ((200.0, 1, 2 / 100), (0.0, 100, 2 / 100), (50.0, 51, 1)):
+        assert (place_among(value, drawn).rank, place_among(value, drawn).p) == (rank, pytest.approx(p))
     # A type that fills its layers is its own random heads.
     assert place_among(3.0, np.full(20, 3.0)).p == 1
     assert place_among(np.nan, drawn).rank is None

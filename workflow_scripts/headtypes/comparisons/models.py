@@ -26,7 +26,7 @@ HEADS = ("model", "other", "layer", "head", "type", "other_type", "same_cluster"
 
 
 class ModelPair(NamedTuple):
-    """Two models, each on one of its tasks; relation: `parent` or `ancestor` of `model`, `same model`, or empty."""
+    """Two models, each on one task; relation: whether `other` is `parent`, `ancestor` or `same model`, else empty."""
 
     model: str
     other: str

@@ -2,8 +2,7 @@
 
 import copy
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -83,15 +82,11 @@ def means_by_kind(gradients: np.ndarray, kinds: np.ndarray, counted: np.ndarray)
 
 
 def mean_where_there_are(means: Sequence[np.ndarray]) -> np.ndarray:
-    """The mean over samples, of those that have the kind."""
-    means = np.array(means)
-    there = ~np.isnan(means)
     with np.errstate(invalid="ignore"):
-        return np.where(there, means, 0).sum(0) / there.sum(0)
+        return np.nansum(means, 0) / (~np.isnan(means)).sum(0)
 
 
 def expected_of_texts(model, tokenizer) -> np.ndarray:
-    """As the definition has it: [layer, head, kind]."""
     encoded, means = encode_samples(TEXTS, tokenizer, "sentence_pair", 64), []
     for number, (text, ids) in enumerate(zip(TEXTS, encoded.input_ids, strict=True)):
         kinds, ids = surfaces(tokenizer, ids), np.array(ids)
@@ -149,10 +144,7 @@ FURTHER = (
 
 @pytest.mark.parametrize("name", [*FAMILIES, *FURTHER])
 def test_blocks_of_rows_add_up_to_the_whole_in_every_family(name, monkeypatch):
-    """So that the gradients of keys and values, too, come from several blocks.
-
-    MobileBERT computes its logits in a way of its own, and ALBERT's layers share their weights.
-    """
+    """MobileBERT computes its logits in a way of its own, and ALBERT's layers share their weights."""
     monkeypatch.setattr(hook, "_BLOCK_PAIRS", 2**7)
     monkeypatch.setattr(hook, "LEAST_ROWS", 3)
     model, tokenizer = tiny_language_model(name, **({"num_hidden_layers": 4} if name in FAMILIES else {}))
@@ -211,20 +203,6 @@ def test_gradients_of_labels_are_those_of_whole_maps(make, tmp_path):
     assert (found.samples, few.samples) == (4, 2)
 
 
-@contextmanager
-def numbers_kept() -> Iterator[dict[tuple[int, int], torch.Size]]:
-    """The shapes of what a forward pass keeps for the backward pass, each tensor of memory once: by place and bytes."""
-    kept = {}
-
-    def pack(tensor):
-        memory = tensor.untyped_storage()
-        kept[memory.data_ptr(), memory.nbytes()] = tensor.shape
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        yield kept
-
-
 @pytest.mark.parametrize("name", FAMILIES)
 def test_no_map_is_kept_for_the_backward_pass(name):
     kept = {}
@@ -233,7 +211,15 @@ def test_no_map_is_kept_for_the_backward_pass(name):
         texts = [Sample(str(number), "the cat " * (words // 2), "it ran.") for number in range(2)]
         loss = loss_of(tokenizer, texts, 128)
         (length,) = set(map(len, loss.input_ids))
-        with numbers_kept() as numbers:
+        # The shapes of what is kept, each piece of memory once: by place and bytes.
+        numbers = {}
+
+        def pack(tensor, numbers=numbers):
+            memory = tensor.untyped_storage()
+            numbers[memory.data_ptr(), memory.nbytes()] = tensor.shape
+            return tensor
+
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
             gradients_by_kind(model, loss, 4096, "test")
         maps = [shape for shape in numbers.values() if math.prod(shape) >= 3 * length**2 and shape[-1] == length]
         assert maps == []

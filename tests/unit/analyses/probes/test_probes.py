@@ -47,7 +47,6 @@ def feature(maps: np.ndarray, special: np.ndarray, i: int, j: int) -> np.ndarray
 
 
 def pair_of(vectors: np.ndarray, i: int, j: int, root: str) -> np.ndarray:
-    """The joined vectors of candidate i and word j."""
     word = i if root == "released" else i - 1
     if 0 <= word < len(vectors):
         return np.concatenate([vectors[word], vectors[j - 1]])
@@ -58,37 +57,31 @@ def values(parameter) -> np.ndarray:
     return parameter.detach().double().numpy()
 
 
+@pytest.mark.parametrize("root", [None, "first", "released"])
 @pytest.mark.parametrize("words", [1, 2, 7])
-def test_attention_is_a_sum_over_heads_in_both_directions(words):
-    probe = Attention(2 * HEADS, generators_of(0, "attention", STARTS), True)
-    sentence, maps, _ = random_sentence(words)
+def test_attention_is_a_sum_over_heads_whose_weights_may_be_a_linear_layer_over_vectors(words, root):
+    generators = generators_of(0, "attention", STARTS)
+    if root is None:
+        probe = Attention(2 * HEADS, generators, True)
+    else:
+        probe = AttentionAndWords(2 * HEADS, CHANNELS, generators, True, root)
+        torch.nn.init.normal_(probe.weights)
+    sentence, maps, vectors = random_sentence(words)
     found = probe(sentence).detach().numpy()
     assert found.shape == (STARTS, words + 1, words)
     for start, i, j in np.ndindex(found.shape):
+        weights = values(probe.weights)[start]
+        if root is not None:
+            weights = weights + pair_of(vectors, i, j + 1, root) @ values(probe.word_weights)[start]
         of_pair = feature(maps, values(probe.special)[start], i, j + 1)
-        assert found[start, i, j] == pytest.approx(values(probe.weights)[start] @ of_pair, abs=1e-5)
-
-
-@pytest.mark.parametrize("root", ["first", "released"])
-@pytest.mark.parametrize("words", [1, 2, 7])
-def test_weights_that_depend_on_words_are_a_linear_layer_over_their_vectors(words, root):
-    probe = AttentionAndWords(2 * HEADS, CHANNELS, generators_of(0, "words", STARTS), True, root)
-    with torch.no_grad():
-        probe.weights.normal_()
-    sentence, maps, vectors = random_sentence(words)
-    found = probe(sentence).detach().numpy()
-    for start, i, j in np.ndindex(found.shape):
-        weights = values(probe.weights)[start] + pair_of(vectors, i, j + 1, root) @ values(probe.word_weights)[start]
-        of_pair = feature(maps, values(probe.special)[start], i, j + 1)
-        assert found[start, i, j] == pytest.approx(weights @ of_pair, abs=1e-4)
+        assert found[start, i, j] == pytest.approx(weights @ of_pair, abs=1e-4 if root else 1e-5)
 
 
 @pytest.mark.parametrize("root", ["first", "released"])
 @pytest.mark.parametrize("words", [1, 2, 7])
 def test_distance_and_words_is_a_hidden_layer_over_vectors_and_eight_features(words, root):
     probe = DistanceAndWords(CHANNELS, generators_of(0, "distance", STARTS), root)
-    with torch.no_grad():
-        probe.bias.normal_()
+    torch.nn.init.normal_(probe.bias)
     sentence, _, vectors = random_sentence(words)
     found = probe(sentence).detach().numpy()
     for start, i, j in np.ndindex(found.shape):
@@ -232,7 +225,6 @@ def test_vectors_are_of_words_in_lower_case_and_split_from_the_right(text, encod
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])
 def test_a_probe_whose_numbers_overflow_guesses_nothing(number):
-    """Of scores that are not numbers, the first was taken for the largest."""
     sentence, *_ = random_sentence(5)
     trainer = Trainer(Attention(2 * HEADS, generators_of(0, "attention", STARTS), True), 0.1, "first")
     trainer.guess(sentence)

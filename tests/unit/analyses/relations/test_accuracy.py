@@ -1,9 +1,6 @@
-"""Planted heads are found for what they are, and nothing that cannot be guessed is right or wrong.
+"""Planted heads are found for what they are; relations, offsets and attention to [SEP] equal counts by hand."""
 
-How much words look at [SEP] equals a count word by word, rows of the table are Stanford's by hand, and offsets equal a
-second count.
-"""
-
+from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +22,6 @@ from headtypes.analyses.relations.accuracy import (
 from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.analyses.relations.measure import Guesses
 from headtypes.core.table_files import write_csv
-from headtypes.data.kinds.treebank import Sentence
 from tests.support.conllu import sentence as tagged_sentence
 from tests.support.demo import demo_rows
 from tests.support.word_maps import read_planted, sentence, tokens_of
@@ -33,18 +29,24 @@ from tests.support.word_maps import read_planted, sentence, tokens_of
 FORWARD, BACKWARD = DIRECTIONS
 # Each with the subwords of its words: one to five, and sentences of one and of two words.
 BANK = [
+    (sentence("bark", (0,), "root"), (1,)),
+    (sentence("yes", (0,), "root"), (3,)),
+    (sentence("dogs bark", (2, 0), "nsubj root"), (2, 1)),
     (sentence("the cat saw a dog", (2, 3, 0, 5, 3), "det nsubj root det obj"), (1, 2, 1, 1, 5)),
+    (sentence("read the long books there", (0, 4, 4, 1, 1), "root det amod obj advmod"), (1, 1, 5, 2, 1)),
     (
         sentence("a young man ate the old bread", (3, 3, 4, 0, 7, 7, 4), "det amod nsubj root det amod obj"),
         (1, 3, 1, 4, 2, 1, 1),
     ),
-    (sentence("yes", (0,), "root"), (3,)),
-    (sentence("dogs bark", (2, 0), "nsubj root"), (2, 1)),
-    (sentence("bark", (0,), "root"), (1,)),
-    (sentence("read the long books there", (0, 4, 4, 1, 1), "root det amod obj advmod"), (1, 1, 5, 2, 1)),
 ]
 SENTENCES = [each for each, _ in BANK]
 DETERMINER, PREVIOUS, OBJECT = 0, 1, 2
+# Of each head, the word at which a word looks, if there is one.
+WANTED = (
+    lambda read, word: read.heads[word] - 1 if read.relations[word] == "det" else None,
+    lambda read, word: word - 1 if word else None,
+    lambda read, word: next((n - 1 for n, head, label in read.arcs() if (head, label) == (word + 1, "obj")), None),
+)
 
 
 def looks(sentence, subwords, wanted) -> np.ndarray:
@@ -60,33 +62,13 @@ def looks(sentence, subwords, wanted) -> np.ndarray:
     return attention / attention.sum(-1, keepdims=True)
 
 
-def head_of_determiner(sentence, word):
-    return sentence.heads[word] - 1 if sentence.relations[word] == "det" else None
-
-
-def previous(sentence, word):
-    return word - 1 if word else None
-
-
-def own_object(sentence, word):
-    return next((n - 1 for n, head, label in sentence.arcs() if (head, label) == (word + 1, "obj")), None)
-
-
 @pytest.fixture(scope="module")
 def arcs() -> ArcGuesses:
     tokens = [tokens_of(subwords) for _, subwords in BANK]
-    wanted = head_of_determiner, previous, own_object
-    maps = [np.stack([looks(*each, of_head) for of_head in wanted])[None] for each in BANK]
-    order = sorted(range(len(BANK)), key=lambda number: len(tokens[number]))
-    found = read_planted(Guesses([tokens[number] for number in order]), [maps[number] for number in order])
-    return ArcGuesses(
-        np.arange(len(BANK), dtype=np.int32),
-        np.array([len(words) for _, words in BANK], np.int32),
-        *(
-            np.concatenate([of_read[order.index(number)] for number in range(len(BANK))])
-            for of_read in zip(*found, strict=True)
-        ),
-    )
+    maps = [np.stack([looks(*each, of_head) for of_head in WANTED])[None] for each in BANK]
+    found = map(np.concatenate, zip(*read_planted(Guesses(tokens), maps), strict=True))
+    length = np.array([len(words) for _, words in BANK], np.int32)
+    return ArcGuesses(np.arange(len(BANK), dtype=np.int32), length, *found)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +77,7 @@ def tables(arcs):
 
 
 def places(arcs) -> tuple[np.ndarray, np.ndarray]:
-    """Of each word, its place in its sentence and that of the last word, from 1."""
+    # Of each word, its place in its sentence and that of the last word, from 1.
     return np.concatenate([np.arange(1, length + 1) for length in arcs.length]), np.repeat(arcs.length, arcs.length)
 
 
@@ -151,10 +133,9 @@ def test_the_test_file_is_scored_with_the_choices_of_the_file(arcs):
     row = tables.best.query("annotation == 'universal' and relation == 'det' and scored == 'test'").iloc[0]
     assert row["head"] == DETERMINER
     # The third head of the test part is the determiner head.
-    of_objects = tables.heads.query(
-        "annotation == 'universal' and relation == 'det' and part == 'file' and head == @OBJECT"
-    )
-    assert row["accuracy"] == of_objects.query("direction == @FORWARD")["accuracy"].item()
+    of_file = tables.heads.query("annotation == 'universal' and relation == 'det' and part == 'file'")
+    of_objects = of_file.query("head == @OBJECT and direction == @FORWARD")
+    assert row["accuracy"] == of_objects["accuracy"].item()
     assert set(tables.best["scored"]) == {"file", "test"}
 
 
@@ -176,7 +157,6 @@ def test_what_a_causal_model_cannot_guess_is_empty(arcs):
 
 
 def test_best_heads_are_those_of_the_guesses_that_can_be_right(tmp_path):
-    """The best head of each relation is counted, but for one of which no head can be right."""
     accuracies = {"det": (50, 10), "nsubj": (np.nan, 40), "expl": (np.nan, np.nan)}
     rows = [
         ("universal", relation, "file", 0, head, FORWARD, accuracy)
@@ -196,16 +176,6 @@ FOUND = {"nsubj": (0, 0), "obj": (0, 1), "det": (1, 1)}
 LENGTH = np.array([len(each.words) for each in SEPARATED], np.int32)
 
 
-def looking(sentence: Sentence, relation: str, direction: str) -> set[int]:
-    """The words, from 0, that look at the other word of a relation."""
-    ends = {(word - 1, head - 1) for word, head, label in sentence.arcs() if label == relation}
-    return {pair[DIRECTIONS.index(direction)] for pair in ends}
-
-
-def direction_of(relation: str) -> str:
-    return DIRECTIONS[relation == "det"]
-
-
 def planted() -> ArcGuesses:
     """Heads that find relations of `FOUND`, and random shares to [SEP]."""
     guess = np.full((LENGTH.sum(), 2, 8, 2), -1, np.int16)
@@ -214,7 +184,7 @@ def planted() -> ArcGuesses:
     to_sep[::7] = np.nan
     for word, (_, head, label) in enumerate(arc for read in SEPARATED for arc in read.arcs()):
         if label in FOUND:
-            guess[(word, *FOUND[label], DIRECTIONS.index(direction_of(label)))] = head
+            guess[(word, *FOUND[label], int(label == "det"))] = head
     visible = np.tile(np.array([1, 99], np.int16), (len(guess), 2, 2, 1))
     return ArcGuesses(np.arange(len(SEPARATED), dtype=np.int32), LENGTH, guess, visible, to_sep)
 
@@ -224,7 +194,8 @@ def counted(relation: str, to_sep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     sums, sizes = np.zeros((2, len(SEPARATED), len(GROUPS)))
     values = iter(to_sep[(slice(None), *FOUND[relation])].tolist())
     for number, read in enumerate(SEPARATED):
-        call = looking(read, relation, direction_of(relation))
+        # The words that look at the other word of the relation: for `det`, the words that determiners depend on.
+        call = {(head if label == "det" else word) - 1 for word, head, label in read.arcs() if label == relation}
         for word, tag in enumerate(read.upos):
             value, is_noun = next(values), tag in ("NOUN", "PROPN")
             if np.isnan(value):
@@ -237,7 +208,7 @@ def counted(relation: str, to_sep: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def elsewhere(parts: dict, arcs: dict, relation: str) -> tuple[BestHeads, int]:
-    """Best heads that are scored where they were not chosen, and the row of a relation."""
+    # Scored where they were not chosen; and the row of the relation.
     _, best = measure_relations(parts, arcs, least=5).sums.values()
     return best, [*zip(best.annotation, best.relation, strict=True)].index(("universal", relation))
 
@@ -309,7 +280,7 @@ def test_the_table_of_best_heads_says_how_much_its_words_look():
         assert row[f"{name}_low"] < row[name] < row[f"{name}_high"]
     everything = table.query("relation == 'all' and chosen == 'file'").iloc[0]
     # No other words are left.
-    assert everything["direction"] == DIRECTIONS[0]
+    assert everything["direction"] == FORWARD
     assert everything[["to_sep_others", "to_sep_others_low"]].isna().all()
 
 
@@ -345,9 +316,8 @@ def test_an_offset_that_leaves_the_sentence_guesses_nothing_and_never_the_root()
 
 
 def test_offsets_are_scored_on_the_file_its_halves_and_the_test_file():
-    table = measure_offsets({"file": PARSED, "test": PARSED[:1]}).set_index(
-        ["part", "annotation", "relation", "offset"]
-    )
+    names = ["part", "annotation", "relation", "offset"]
+    table = measure_offsets({"file": PARSED, "test": PARSED[:1]}).set_index(names)
     assert table.loc[("file", "universal", "all", 1)].tolist() == [9, pytest.approx(100 * 3 / 9)]
     assert table.loc[("even", "universal", "all", 1)].tolist() == [8, pytest.approx(100 * 3 / 8)]
     assert table.loc[("odd", "universal", "all", 1)].tolist() == [1, 0]
@@ -420,11 +390,10 @@ def words_of(name: str):
 
 
 def by_name(pairs) -> set[str]:
-    """As in `DERIVED`: of each name its pairs."""
-    collected: dict[str, list[str]] = {}
+    collected = defaultdict(str)
     for name, word, head in pairs:
-        collected.setdefault(name, [name]).append(f"{word}-{head}")
-    return {" ".join(of_name) for of_name in collected.values()}
+        collected[name] += f" {word}-{head}"
+    return {name + of_name for name, of_name in collected.items()}
 
 
 @pytest.mark.parametrize("name", DERIVED)
@@ -433,10 +402,9 @@ def test_relations_are_derived_as_the_table_says(name):
 
 
 def test_without_xpos_nothing_is_derived_that_needs_it():
-    words = words_of("the infinitive's to is aux")
-    assert by_name(derived(words, tagged=False)) == {"nsubj 1-3", "xcomp 5-3"}
-    words = words_of("prepositions: the object and the last, the first and what is modified")
-    assert by_name(derived(words, tagged=False)) == {"nsubj 4-5"}
+    for name, left in {"the infinitive's": {"nsubj 1-3", "xcomp 5-3"}, "prepositions:": {"nsubj 4-5"}}.items():
+        (words,) = (words_of(each) for each in DERIVED if each.startswith(name))
+        assert by_name(derived(words, tagged=False)) == left
 
 
 def test_without_lemmas_the_forms_tell_negations():

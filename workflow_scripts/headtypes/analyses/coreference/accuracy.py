@@ -37,8 +37,7 @@ class WordFeatures(NamedTuple):
     person: int
 
     def agree(self, other: "WordFeatures") -> bool:
-        known = ((one, another) for one, another in zip(self, other, strict=True) if None not in (one, another))
-        return all(one == another for one, another in known)
+        return all(None in pair or pair[0] == pair[1] for pair in zip(self, other, strict=True))
 
 
 def _all(words: str, value: Any) -> dict[str, Any]:
@@ -164,7 +163,7 @@ read_coreference = table_reader("holds no accuracies at antecedents", dict.fromk
 
 @dataclass(frozen=True)
 class MentionSums:
-    """The sums of scores over each document's mentions: a row for each best head or baseline, and type of mention."""
+    """The sums of scores over the mentions of each document, for each best head or baseline, and type of mention."""
 
     system: Annotated[list[str], Stored(dimension="row")]
     candidates: Annotated[list[str], Stored(dimension="row")]
@@ -190,9 +189,9 @@ def measure_coreference(
     """Return (table, sums): accuracy at antecedents of every head, the best heads and baselines, on the same mentions.
 
     sums: the sums over each document from which the table's intervals are made. Columns of the table:
-      system: `head` (every head), `best_head` (of all types of mentions together), `best_head_of_type`, or a baseline.
-      candidates: the words among which a head guesses, `words`, `words_before` or `mentions`.
-      type: type of mentions, `all`, `pronoun`, `proper` or `nominal`.
+      system: `head` (any head), `best_head` (best on mentions of all types together), `best_head_of_type` (best on
+          mentions of the row's type), or a baseline, such as `nearest`.
+      candidates: name of the set of words among which a head guesses. type: type of the mentions, or `all`.
       chosen: `documents` if a best head is chosen and scored on all documents, as in the paper; `halves` if it is
           chosen on documents of odd index for those of even index, and the reverse; else empty.
       layer, head: from 0; empty for baselines, and if halves choose differently. mentions, documents: their numbers.

@@ -120,7 +120,7 @@ class Targets(PerSample):
 
 
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
-    """Return a table with a row for each detector, sequence, layer and head, whose columns are these, score and null.
+    """Return a table with the columns detector, sequence, layer, head (each from 0), score and null.
 
     score: mean share of attention to the tokens that the detector looks for. null: for induction and duplicate this
     share if the second half is shuffled; for first, previous and next the largest mean share to another position.
@@ -142,7 +142,7 @@ def measure_detectors(
 
 
 def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
-    """Return the score of every head by each detector, and whether the detector detects the head.
+    """Return a table of the score of every head by each detector, and of whether the detector detects the head.
 
     scores: a row for each detector, sequence, layer and head, with score and null, shares of attention. least: the
         share by which the score of a detected head exceeds the null.

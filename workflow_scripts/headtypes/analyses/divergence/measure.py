@@ -51,10 +51,10 @@ class _KeptLayers:
 def divergences(
     model: PreTrainedModel, encoded: Encoded, *, batch_tokens: int, what: str, norms: bool = False
 ) -> tuple[Float[np.ndarray, "of head head"], int]:
-    """Return the Jensen-Shannon divergences of all pairs of heads, summed over rows, in nats, and the number of rows.
+    """Return the divergences of all pairs of heads, summed over the rows of attention, in nats, and the number of rows.
 
-    The divergences are [1, head, head], or with `norms` [2, head, head], of weights and of norms. what: a name of the
-    work, for messages. Raises `InputError` if heads cannot be read, or an attention is not finite.
+    Divergences (Jensen-Shannon) are [1, head, head], or with `norms` [2, head, head], of weights and norms. what: a
+    name of the work, for messages. Raises `InputError` if heads cannot be read, or an attention is not finite.
     """
     shape = layers_and_heads(model)
     total, entropy_sums = np.zeros((1 + norms, *2 * (math.prod(shape),))), EntropySums()

@@ -14,7 +14,6 @@ from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.statistics import one_thread
 from headtypes.core.table_files import head_table, write_csv
 
-_STARTS, _STEPS, _EPS = 5, 1000, 1e-10
 _PERMUTATIONS = 2000
 
 
@@ -31,9 +30,9 @@ def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, d
             metric_mds=True,
             metric="precomputed",
             init="random",
-            n_init=_STARTS,
-            max_iter=_STEPS,
-            eps=_EPS,
+            n_init=5,
+            max_iter=1000,
+            eps=1e-10,
             normalized_stress=False,
             random_state=seed,
         )

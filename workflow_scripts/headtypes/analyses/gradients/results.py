@@ -18,15 +18,13 @@ _read_table = table_reader(
 
 @dataclass(frozen=True)
 class Gradients:
-    """The dependence of a model's loss on the attention to each kind of token (Clark et al. 2019, section 3.2).
+    """The dependence of a model's loss on the attention to each kind of token (Clark et al. 2019, section 3.2)."""
 
-    values: [layer, head, kind] mean of |dLoss / dA|, in the order of `ATTENDED`; NaN where no sample has such a token.
-    reason: why nothing was measured, as words to follow `the model`; else None.
-    """
-
+    # [layer, head, kind] mean of |dLoss / dA|, in the order of `ATTENDED`; NaN where no sample has such a token.
     values: np.ndarray
     loss: str | None
     samples: int
+    # Why nothing was measured, in words that follow `the model`.
     reason: str | None = None
 
     @property

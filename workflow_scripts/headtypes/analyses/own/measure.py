@@ -29,7 +29,7 @@ from headtypes.models.records import ModelRecord, read_model_record
 class SampleBlock:
     """The attention of some tokens of one sample (queries) to all its tokens (keys), by all heads of one layer.
 
-    queries, keys: positions of the tokens in the sample, from 0. layer: index of the layer, from 0.
+    weights: [head, query, key]. queries, keys: positions in the sample, from 0. layer: index of the layer, from 0.
     ids, kinds: of each key its token id, and 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for others.
     """
 
@@ -129,7 +129,7 @@ def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer 
 
 
 def load_analysis(file: StrPath, parameters: Mapping[str, Any]) -> HeadAnalysis:
-    """Return the analysis in a user's Python file, which is run; parameters: values of the analysis's attributes."""
+    """Return the analysis in a user's Python file, which is run; parameters: {attribute of the analysis: its value}."""
     name, spec = class_in(file), spec_from_file_location("own_analysis", file)
     # Classes look up their module, as dataclasses do.
     module = sys.modules[spec.name] = module_from_spec(spec)

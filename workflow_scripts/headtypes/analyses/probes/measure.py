@@ -141,8 +141,6 @@ def _maps_in_both_directions(
             yield torch.cat([flat, flat.transpose(1, 2)])
 
 
-# Standard deviation of the weights of BERT before training.
-_DEVIATION = 0.02
 # The modules that hold the embeddings of words, positions and token types, and their norm, in Transformers' models.
 _EMBEDDINGS = {"embeddings", "embed_tokens", "embed_positions", "embed_in", "wte", "wpe", "word_embeddings"}
 
@@ -165,17 +163,14 @@ def random_network(model: PreTrainedModel, seed: int) -> PreTrainedModel:
             elif parameter.ndim == 1:
                 parameter.fill_(1)
             else:
-                parameter.copy_(torch.randn(parameter.shape, generator=generator) * _DEVIATION)
+                # As the weights of BERT are drawn.
+                parameter.copy_(torch.randn(parameter.shape, generator=generator) * 0.02)
         for name, module in drawn.named_modules():
             own = list(module.parameters(recurse=False))
             if own and all(parameter.ndim == 1 for parameter in own) and not _EMBEDDINGS.intersection(name.split(".")):
                 # A norm may scale by its weight plus 1, as Gemma's do; the architecture knows which weight that takes.
                 drawn._init_weights(module)
     return drawn
-
-
-# Adam's; the paper does not give it.
-LEARNING_RATE = 0.002
 
 
 def train_probes(
@@ -188,7 +183,7 @@ def train_probes(
     starts: int,
     root: str,
     seed: int,
-    learning_rate: float = LEARNING_RATE,
+    learning_rate: float = 0.002,  # The paper does not give it.
     **settings,
 ) -> dict:
     """Return how many words probes (parsers that read attention) get right, trained on sentences of a treebank.
@@ -196,11 +191,11 @@ def train_probes(
     training: sentences from which probes learn, one step each, in this order. scored: sentences that probes parse.
     vectors: path of a file of word vectors in GloVe's text format; None for the model's own embeddings.
     sentences: how many of the first training sentences are used, or "all". settings: arguments of `ModelOnTask`.
-    starts: random starts of each probe. root: `first`; or `released`, as in the released code, where every candidate is
-        given the vector of the next word, and a word may be its own head.
+    starts: random starts of each probe. root: `first`, where a candidate is given its own vector; or `released`, as in
+        the released code, where it is given that of the next word, and a word may be its own head.
 
     Returns a dictionary for JSON with the keys
-      right: {probe: [start][sentence] number of words of a scored sentence whose syntactic head the probe finds}.
+      right: {name of a probe: [start][sentence] number of words of a scored sentence whose syntactic head it finds}.
       words: [sentence] number of words of a scored sentence that count, all but punctuation.
       scored, training: {"read", "left_out": numbers of sentences that the model could read, and could not}.
       vectors: {"channels": length of a word vector, "known": share of scored words that have one}.
@@ -304,7 +299,7 @@ class Attention(nn.Module):
 
 
 class AttentionAndWords(Attention):
-    """A probe as `Attention`, but whose weights depend on the two words: a linear layer on their vectors, with a bias.
+    """A probe that reads attention, with weights from a linear layer (with a bias) on the vectors of the two words.
 
     maps: twice the number of heads. channels: length of a word vector. generators: one for each random start.
     root: `first`, candidate i has the vector of word i; or `released`, that of word i + 1, as in the paper's code. Both

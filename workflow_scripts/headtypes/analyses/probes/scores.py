@@ -49,9 +49,8 @@ read_probe_scores = table_reader(
 def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses) -> tuple[pd.DataFrame, RightWords]:
     """Return (table, right words): unlabelled attachment scores of probes and baselines, and the words they get right.
 
-    probes: the dictionary that `measure.train_probes` returns. sentences: the evaluated part of the treebank. arcs: the
-        guesses of attention heads on `sentences`. Baselines: right-branching, the best offset and the best head on
-        `sentences`.
+    probes: the result of `measure.train_probes`. sentences: the evaluated part of the treebank. arcs: the guesses of
+        attention heads on it. Baselines: right-branching, the best offset and the best head on `sentences`.
     Columns of the table: system, name of a probe or baseline; minus, the system whose score is subtracted, empty for a
     score by itself; uas, low, high, the score or difference in percent, with the interval over sentences; least, most,
     the smallest and largest score of a probe's random starts, NaN for a difference. Punctuation does not count.

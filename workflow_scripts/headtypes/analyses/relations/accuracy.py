@@ -33,9 +33,7 @@ _RENAMED = {
     "nummod": "num",
     "obj": "dobj",
 }
-_NEGATIONS = ("not", "n't", "never")
-_POSSESSIVE_MARKS = ("'s", "s'")
-# The row in which the guess of a possessive mark counts instead of the word's own, as the released code has it.
+# The row in which the guess of a possessive mark counts instead of the word's, as the released code has it.
 POSS_OF_MARK = "poss*"
 
 
@@ -50,24 +48,21 @@ def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int,
         if label in _RENAMED:
             yield _RENAMED[label], word, head
         if label == "nmod:poss":
-            marked = word < len(sentence.words) and sentence.words[word] in _POSSESSIVE_MARKS
+            marked = word < len(sentence.words) and sentence.words[word] in ("'s", "s'")
             yield POSS_OF_MARK, word + 1 if marked else word, head
         elif label == "compound" and sentence.upos[word - 1] in ("NOUN", "PROPN") and word < head:
             yield "nn", word, head
         elif label == "advmod":
             # A treebank need not have lemmas.
             lemma = sentence.lemmas[word - 1] or sentence.words[word - 1]
-            yield "neg" if lemma.lower() in _NEGATIONS else "advmod", word, head
+            yield "neg" if lemma.lower() in ("not", "n't", "never") else "advmod", word, head
         elif label in ("aux", "mark") and tagged:
-            # The infinitive's `to` is aux in Stanford, mark in UD.
             yield "aux" if label == "aux" or sentence.xpos[word - 1] == "TO" else "mark", word, head
     if tagged:
         yield from _prepositional(sentence)
 
 
 def _prepositional(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
-    # pobj goes from each object of a preposition to the preposition; prep from the preposition to the word that the
-    # object modifies, if the object is an obl or a nmod.
     before = defaultdict(list)
     for word, head, label in sentence.arcs():
         if label == "case" and word < head and sentence.xpos[word - 1] != "POS":
@@ -107,8 +102,9 @@ class Pairs:
 def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
     """Return {relation: its words with their syntactic heads}: three totals, then the labels of the treebank, sorted.
 
-    The totals are `TOTALS`. A label with subtypes, such as `nsubj:pass`, has a further entry for itself and all its
-    subtypes together, `nsubj:*`. Raises `InputError` if a label has the name of a total, or ends in `:*`.
+    The totals are all words, words without punctuation, and words without punctuation and root. A label with subtypes,
+    such as `nsubj:pass`, has a further entry `nsubj:*` for itself and all its subtypes together.
+    Raises `InputError` if a label has the name of a total, or ends in `:*`.
     """
     labels = sorted({label for sentence in sentences for label in sentence.relations})
     for label in labels:
@@ -198,15 +194,11 @@ def offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
 # Groups of words: those that call for the head (dependents in direction 0, else their syntactic heads), all others; by
 # UPOS those that are no nouns, and no pronouns either.
 GROUPS = ("called", "others", "no_noun", "no_noun_or_pronoun")
-_NOUNS, _PRONOUN = ("NOUN", "PROPN"), "PRON"
-# Relations that are not a row of the table.
-_LEFT_OUT = ("root", "punct")
 # What is chosen: a head and its direction, the best head of the other direction, and an offset.
 CHOSEN = ("layer", "head", "direction", "other_layer", "other_head", "offset")
 # What stands in the table of best heads, with an interval each, in percent.
 QUANTITIES = ("accuracy", "other_accuracy", "offset_accuracy", "above_offset", "forward_above_backward")
 _HALVES = "halves"
-_NO_PAIRS = Pairs(np.zeros(0, dtype=int), np.zeros(0, dtype=int))
 
 
 @dataclass(frozen=True)
@@ -246,7 +238,7 @@ class _Part:
         }
 
     def of(self, annotation: str, relation: str) -> Pairs:
-        return self.pairs[annotation].get(relation, _NO_PAIRS)
+        return self.pairs[annotation].get(relation, Pairs(*np.zeros((2, 0), dtype=int)))
 
     # [group, word] bool, by `GROUPS`. By section 3.2, a head looks at [SEP] from words that do not call for it.
     def groups(self, pairs: Pairs, direction: int) -> np.ndarray:
@@ -255,8 +247,8 @@ class _Part:
             first = np.searchsorted(self.sentence, self.sentence[pairs.words])
             looking = (first + pairs.heads - 1)[pairs.heads > 0]
         called = np.isin(np.arange(len(self.sentence)), looking)
-        no_noun = ~np.isin(self.upos, _NOUNS) & (self.upos != "").any()
-        return np.stack([called, ~called, no_noun, no_noun & (self.upos != _PRONOUN)]) & self.counted
+        no_noun = ~np.isin(self.upos, ["NOUN", "PROPN"]) & (self.upos != "").any()
+        return np.stack([called, ~called, no_noun, no_noun & (self.upos != "PRON")]) & self.counted
 
     # [2, layer, head], sum and number of the shares that words, [word] bool, give [SEP], if they can see it.
     def to_sep(self, words: np.ndarray) -> np.ndarray:
@@ -339,7 +331,7 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """Tables of all heads' accuracies and of the best heads, and {scored part or `halves`: sums of scores}."""
+    """Tables of all heads' accuracies and of the best heads; and {`file`, `test` or `halves`: sums of scores}."""
 
     heads: pd.DataFrame
     best: pd.DataFrame
@@ -359,7 +351,7 @@ def measure_relations(
         (annotation, relation)
         for annotation, rows in read[FILE].pairs.items()
         for relation, pairs in rows.items()
-        if relation in TOTALS or (len(pairs.words) >= least and relation.partition(":")[0] not in _LEFT_OUT)
+        if relation in TOTALS or (len(pairs.words) >= least and relation.partition(":")[0] not in ("root", "punct"))
     ]
     # Chosen and scored on the same words, as in the paper, and on others.
     folds = {FILE: [(read[FILE], read[FILE])]}
