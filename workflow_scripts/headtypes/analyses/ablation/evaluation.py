@@ -219,7 +219,6 @@ def run_head_outputs(inputs: Any, spec: dict, outputs: Any, provenance: dict) ->
 
 
 def overlap(drawn: np.ndarray, operations: np.ndarray) -> float:
-    """Return the share of a condition's heads with the same operation in a draw; both [layer, head], `keep` if none."""
     return float((drawn == operations)[operations != "keep"].mean())
 
 

@@ -18,7 +18,7 @@ read_differences = table_reader("holds no differences of conditions", {"conditio
 
 
 def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
-    """Return the tables of scores of each question of one model; each path is of one condition.
+    """Return a table for each path, the file of a model's scores under one condition, with a row for each question.
 
     Raises `InputError` that names a file that is damaged, or whose questions are not those of the first file, in order.
     """

@@ -199,7 +199,6 @@ def head_silhouettes(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
 def fit_clusters(
     points: np.ndarray, *, method: str, k: int, scale: bool, restarts: int, seed: int
 ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """Return (labels, predict): each point's cluster, [point] int, and a function from other points to clusters."""
     points = points.astype(float)
     distinct = len(np.unique(points, axis=0))
     if k > distinct:
@@ -400,7 +399,7 @@ def own_cluster_share(features_by_sample: np.ndarray, labels: np.ndarray) -> flo
 
 
 def match_labels(labels: np.ndarray, reference: np.ndarray, k: int) -> np.ndarray:
-    """Return `labels` with clusters renamed one-to-one, so that most heads agree with `reference` (Kuhn 1955)."""
+    # Clusters are renamed one-to-one, so that as many heads as possible agree.
     together = np.zeros((k, k), dtype=int)
     np.add.at(together, (labels, reference), 1)
     _, renamed = linear_sum_assignment(together, maximize=True)

@@ -54,7 +54,7 @@ def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
 def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
     """Return the p-value of the hypothesis that heads have no gaps: the larger of the two p-values of `measured_gaps`.
 
-    gaps, heads: as in `measured_gaps`. The p-value of a dip below the mean dip of uniform samples counts as 1.
+    gaps: {"line", "paths": dip in percent}. heads: their number. A dip below the mean dip of uniform samples has 1.
     """
     return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
 
