@@ -5,13 +5,10 @@ from pathlib import Path
 
 import pytest
 
-import headtypes
 from headtypes.attention.operations import OPERATIONS
 from tests.docs.test_tutorial import TUTORIAL, steps
 from tests.support.places import ROOT
 
-# As the package lists them.
-ROOMS = re.findall(r"^([a-z]+)  +\S", headtypes.__doc__, re.MULTILINE)
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 # The workflow's own tables, kept as they were written.
 WRITTEN = [page for page in PAGES if "understand/results/" not in page.as_posix()]
@@ -67,12 +64,6 @@ def test_every_page_is_in_the_index():
     index = ROOT / "docs/README.md"
     linked = {(index.parent / target.partition("#")[0]).resolve() for target in LINK.findall(text_of(index))}
     assert set(WRITTEN) - {ROOT / "README.md", index} == linked
-
-
-def test_the_map_lists_the_rooms_in_their_order():
-    text = (ROOT / "docs/extend/map.md").read_text(encoding="utf-8")
-    table = text.partition("## The rooms")[2].partition("\n## ")[0]
-    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == ROOMS
 
 
 def test_every_operation_on_heads_is_in_the_methods_table():
