@@ -20,13 +20,12 @@ from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 from transformers import PreTrainedModel
 
-from headtypes.analyses.relations.guesses import counted_words
 from headtypes.analyses.words import EncodedWords, WordMaps, encode_sentences
 from headtypes.attention.one_pass import ModelOnTask, read_attention
 from headtypes.core.errors import InputError
 from headtypes.core.files import derive_seed, write_json
 from headtypes.core.progress import progress
-from headtypes.data.kinds.treebank import Sentence
+from headtypes.data.kinds.treebank import Sentence, counted_words
 from headtypes.data.tasks import read_records
 from headtypes.models.model_config import layers_and_heads
 from headtypes.models.records import ModelRecord, read_model_record

@@ -9,13 +9,13 @@ import pandas as pd
 from jaxtyping import Float64, Int64
 
 from headtypes.analyses.relations.accuracy import OFFSETS, offset_guesses, sentence_of_word
-from headtypes.analyses.relations.guesses import ArcGuesses, counted_words
+from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.core.errors import InputError
 from headtypes.core.files import StrPath, read_json, undamaged
 from headtypes.core.hdf5_files import Stored, read_groups, write_arrays
 from headtypes.core.statistics import mean_intervals
 from headtypes.core.table_files import table_reader, write_csv
-from headtypes.data.kinds.treebank import Sentence
+from headtypes.data.kinds.treebank import Sentence, counted_words
 from headtypes.data.tasks import read_records
 
 PROBES = ("attention", "attention_and_words", "distance_and_words", "random_network")

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float64, Int64
 
-from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses, read_parts
+from headtypes.analyses.relations.guesses import DIRECTIONS, ArcGuesses
 from headtypes.core.errors import InputError
 from headtypes.core.hdf5_files import Stored, read_groups, write_arrays
 from headtypes.core.statistics import mean_intervals
 from headtypes.core.table_files import table_reader, write_csv
-from headtypes.data.kinds.treebank import Sentence
+from headtypes.data.kinds.treebank import Sentence, read_parts
 
 # Labels that are renamed at most. No subtypes: predet and preconj are subtypes of det and cc in UD.
 _RENAMED = {

@@ -1,14 +1,10 @@
-"""Guesses of attention heads at syntactic heads, on the parts of a treebank: `file` and, if there is one, `test`."""
+"""Guesses of attention heads at syntactic heads."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Bool, Float16, Int16, Int32
-
-from headtypes.core.files import StrPath
-from headtypes.data.kinds.treebank import Sentence
-from headtypes.data.tasks import read_records
 
 # From the word that looks, to the word that is looked at.
 DIRECTIONS = ("dependent_to_head", "head_to_dependent")
@@ -42,13 +38,3 @@ class ArcGuesses:
         first, last = np.moveaxis(self.visible[words], -1, 0)
         head = heads[:, None, None]
         return (first > 0) & (first <= head) & (head <= last)
-
-
-def read_parts(file: StrPath, test: StrPath | None) -> dict[str, list[Sentence]]:
-    """Return {"file": sentences} and, if there is a test file, {"test": sentences} of a treebank."""
-    paths = {"file": file} | ({"test": test} if test else {})
-    return {name: read_records(path, Sentence) for name, path in paths.items()}
-
-
-def counted_words(sentence: Sentence) -> list[bool]:
-    return [relation.partition(":")[0] != "punct" for relation in sentence.relations]

@@ -8,13 +8,13 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from headtypes.analyses.relations.guesses import ArcGuesses, read_parts
+from headtypes.analyses.relations.guesses import ArcGuesses
 from headtypes.analyses.words import WordReducer, WordRows, encode_sentences
 from headtypes.attention.hook import Batch
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.progress import warn
-from headtypes.data.kinds.treebank import Sentence
+from headtypes.data.kinds.treebank import Sentence, read_parts
 from headtypes.models.records import ModelRecord, read_model_record
 
 

@@ -7,8 +7,8 @@ from itertools import chain
 from pathlib import Path
 
 from headtypes.core.errors import InputError
-from headtypes.data import conllu
-from headtypes.data.conllu import malformed
+from headtypes.data.kinds import treebank
+from headtypes.data.kinds.treebank import malformed
 from headtypes.data.tasks import Kind, Rows, StrictRecord
 
 
@@ -155,7 +155,7 @@ _NUMBERED = re.compile(r"[A-Za-z]?[0-9]+(\[[0-9/]+\])?-[^0-9].*")
 def _read_conllu(path: str) -> list[AnnotatedDocument | None]:
     documents: list[tuple[str, list]] = []
     declared = 0
-    for block in conllu.read_blocks(path):
+    for block in treebank.read_blocks(path):
         begins = block.comments.get("newdoc id", block.comments.get("newdoc"))
         if begins or not documents:
             of_file = f"{Path(path).stem}-{len(documents) + 1}" if documents else Path(path).stem
@@ -165,7 +165,7 @@ def _read_conllu(path: str) -> list[AnnotatedDocument | None]:
     return [_document(name, sentences, path, _ENTITY) for name, sentences in documents]
 
 
-def _number_of_fields(block: conllu.SentenceLines, path: str) -> int:
+def _number_of_fields(block: treebank.SentenceLines, path: str) -> int:
     if "global.Entity" not in block.comments:
         return 0
     line, declared = block.comments["global.Entity"]
@@ -179,12 +179,12 @@ def _pairs(column: str) -> list[tuple[str, str]]:
     return [item.partition("=")[::2] for item in column.split("|")]
 
 
-def _marks(block: conllu.SentenceLines, declared: int, path: str) -> _Marks:
+def _marks(block: treebank.SentenceLines, declared: int, path: str) -> _Marks:
     nodes = [(line, index, index) for index, line in enumerate(block.words)]
     nodes += [(line, before, before - 1) for before, line in block.empty]
     marks = []
     for (number, columns), start, end in sorted(nodes):
-        values = [value for key, value in _pairs(columns[conllu.MISC]) if key == "Entity"]
+        values = [value for key, value in _pairs(columns[treebank.MISC]) if key == "Entity"]
         marks += [(number, start, end, value) for value in values]
         for opens, mark, _ in chain.from_iterable(map(_MARK.findall, values)):
             # What ends a mention is an id alone.
@@ -196,17 +196,17 @@ def _marks(block: conllu.SentenceLines, declared: int, path: str) -> _Marks:
     return marks
 
 
-def _sentence(block: conllu.SentenceLines, path: str) -> AnnotatedSentence:
-    annotated = any(columns[conllu.HEAD] != "_" for _, columns in block.words)
-    heads, relations = conllu.tree_of(block, path) if annotated else (None, None)
+def _sentence(block: treebank.SentenceLines, path: str) -> AnnotatedSentence:
+    annotated = any(columns[treebank.HEAD] != "_" for _, columns in block.words)
+    heads, relations = treebank.tree_of(block, path) if annotated else (None, None)
     _, speaker = block.comments.get("speaker", (None, ""))
     return AnnotatedSentence(
-        words=conllu.word_forms(block),
+        words=treebank.word_forms(block),
         heads=heads,
         relations=relations,
-        upos=conllu.column_values(block, conllu.UPOS),
-        xpos=conllu.column_values(block, conllu.XPOS),
-        numbers=tuple(dict(_pairs(columns[conllu.FEATS])).get("Number", "") for _, columns in block.words),
+        upos=treebank.column_values(block, treebank.UPOS),
+        xpos=treebank.column_values(block, treebank.XPOS),
+        numbers=tuple(dict(_pairs(columns[treebank.FEATS])).get("Number", "") for _, columns in block.words),
         parse=None,
         speakers=(speaker,) * len(block.words),
     )
@@ -226,8 +226,8 @@ _NONE = ("-", "_")
 
 def _read_conll2012(path: str) -> list[AnnotatedDocument | None]:
     documents, begun, number = [], None, 0
-    lines: list[conllu.Line] = []
-    for number, text in conllu.numbered_lines(path):
+    lines: list[treebank.Line] = []
+    for number, text in treebank.numbered_lines(path):
         line = text.strip()
         if begun is None and line:
             match = _BEGIN.fullmatch(line)
@@ -238,7 +238,7 @@ def _read_conll2012(path: str) -> list[AnnotatedDocument | None]:
             columns = _SEPARATOR.split(text.strip(" \t"))
             if len(columns) < _LEAST_COLUMNS:
                 raise malformed(path, number, f"{len(columns)} columns; CoNLL-2012 has {_LEAST_COLUMNS} or more")
-            lines.append(conllu.Line(number, columns))
+            lines.append(treebank.Line(number, columns))
         elif begun is not None:
             if lines:
                 sentences.append(_sentence_of_2012(lines, path))
@@ -255,14 +255,14 @@ def _read_conll2012(path: str) -> list[AnnotatedDocument | None]:
     return documents
 
 
-def _sentence_of_2012(lines: list[conllu.Line], path: str) -> tuple[AnnotatedSentence, _Marks]:
+def _sentence_of_2012(lines: list[treebank.Line], path: str) -> tuple[AnnotatedSentence, _Marks]:
     marks = [
         (number, index, index, mark)
         for index, (number, columns) in enumerate(lines)
         for mark in (columns[-1].split("|") if columns[-1] not in _NONE else ())
     ]
     words = tuple(columns[_WORD] for _, columns in lines)
-    conllu.check_words(words, path, lines[0].number)
+    treebank.check_words(words, path, lines[0].number)
     xpos, speakers = (
         tuple("" if columns[column] in _NONE else columns[column] for _, columns in lines)
         for column in (_XPOS, _SPEAKER)
@@ -271,7 +271,7 @@ def _sentence_of_2012(lines: list[conllu.Line], path: str) -> tuple[AnnotatedSen
     return AnnotatedSentence(words, None, None, nothing, xpos, nothing, parse, speakers), marks
 
 
-def _parse(lines: list[conllu.Line], path: str) -> tuple[str, ...] | None:
+def _parse(lines: list[treebank.Line], path: str) -> tuple[str, ...] | None:
     bits = tuple(columns[_PARSE] for _, columns in lines)
     if all(bit in _NONE for bit in bits):
         return None
