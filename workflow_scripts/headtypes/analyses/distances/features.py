@@ -72,7 +72,6 @@ def lacks_cls(kinds: Sequence[np.ndarray]) -> bool:
     """Return whether no sample has a `[CLS]`, so that the first token can count as one.
 
     kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
-    Decoders attend to the first token of a text as BERT does to `[SEP]` (Xiao et al. 2024, "attention sinks").
     """
     cls = 1 + SPECIAL_KINDS.index("cls")
     return not any((of_sample == cls).any() for of_sample in kinds)

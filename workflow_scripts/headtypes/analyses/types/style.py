@@ -57,20 +57,12 @@ def type_patches(styles: Mapping[str, TypeStyle], labels: Mapping[str, str], *, 
 
 
 def scatter_types(axes: Axes, places: pd.DataFrame, partition: Partition, size: float) -> None:
-    """Draw a mark for each head on `axes`, at its x and y, in the colour and shape of its type.
-
-    places: a table with the columns layer, head, x and y. size: the area of a mark, in square points.
-    """
     types, styles = partition.type_of[places["layer"], places["head"]], type_styles(partition.types)
     for name, label in type_labels(partition).items():
         scatter_heads(axes, places[types == name], styles[name].colour, styles[name].marker, label, size)
 
 
 def scatter_heads(axes: Axes, heads: pd.DataFrame, colour, marker: str, label: str, size: float) -> None:
-    """Draw marks of one colour and shape for heads, if there are any, on `axes`, with their number in the legend.
-
-    heads: a table with the columns x and y. label: the name in the legend. size: the area of a mark, in square points.
-    """
     if not heads.empty:
         look = {"color": colour, "marker": marker, "s": size, "lw": 0.3, "ec": "white"}
         axes.scatter(heads["x"], heads["y"], label=f"{label}: {len(heads)}", gid=label, **look)
