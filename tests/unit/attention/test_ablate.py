@@ -26,7 +26,6 @@ READINGS = {
 
 
 def found_and_defined(model, windows, operations, reading=PAPER):
-    """The start and end logits [token, 2] of a window of several sentences, ablated, and by `dense_output`."""
     return ablated(model, windows, operations, reading)[1].double(), defined(model, windows, 1, operations, reading)
 
 
@@ -57,7 +56,6 @@ def test_readings_and_operations_together_equal_the_dense_computation(name, spec
 
 
 def test_a_row_that_loses_everything_is_zero_however_it_is_read():
-    """Here every token is of one sentence, so nothing is left of any row."""
     model, tokenizer = tiny_bert()
     windows = windows_of(tokenizer)
     windows = replace(windows, sentence=np.ones_like(windows.sentence))
@@ -96,10 +94,7 @@ def test_samples_of_one_length_together_equal_the_definition(operation, causal, 
 
 
 def planted(causal: bool = False) -> Layer:
-    """A layer in which each token has an output of its own from head 1, which looks at itself, and not from head 2.
-
-    Head 2 looks at the first token alone. Values are the tokens' positions.
-    """
+    """A layer in which head 1 looks at the token itself, and head 2 at the first; values are the tokens' positions."""
     length = 40
     query = torch.zeros(1, 2, length, length)
     query[0, 0], query[0, 1, :, 0] = 60 * torch.eye(length), 60
@@ -113,7 +108,6 @@ KINDS = np.array([-1, *[0] * 36, *[-1] * 3])
 
 
 def planted_outputs(operation: str, causal: bool = False, number: int = 0) -> np.ndarray:
-    """What `planted` hands over under an operation: [head, token]."""
     ablation = Ablation(np.full((number + 1, 2), operation, dtype=object), [KINDS], PAPER)
     layer = planted(causal)
     for earlier in range(number):

@@ -75,8 +75,6 @@ def test_batches_hold_each_sample_once_the_longest_first_as_many_as_the_budget_a
 
 
 def run_batches(model, ids, types, batch_tokens, step, **how):
-    """Run a model, and call `step` with each batch that has run."""
-
     def run_batch(batch, forward):
         forward(lambda number, layer: layer.head_outputs())
         step(batch)

@@ -38,10 +38,8 @@ def test_a_head_that_hands_over_nothing_has_shares_of_zero():
 
 def test_head_outputs_that_are_gated_before_they_are_projected_are_refused():
     model, tokenizer = tiny_bert(layers=2)
-    gate = model.bert.encoder.layer[1].attention.output.dense.register_forward_pre_hook(lambda _, read: (read[0] * 2,))
+    model.bert.encoder.layer[1].attention.output.dense.register_forward_pre_hook(lambda _, read: (read[0] * 2,))
     encoded = encode_samples(SAMPLES, tokenizer, "question_answering", 64)
+    reducer = DistanceFeatures(encoded.kinds, of="norms")
     with pytest.raises(InputError, match="head outputs of layer 2 than multiply"):
-        read_attention(
-            model.base_model, encoded, [DistanceFeatures(encoded.kinds, of="norms")], batch_tokens=99, what=""
-        )
-    gate.remove()
+        read_attention(model.base_model, encoded, [reducer], batch_tokens=99, what="")

@@ -24,16 +24,12 @@ SAMPLES = shortened_samples(2)
 
 
 class Entropy(PerSample):
-    """The entropy of each head's attention, averaged over the rows, in nats."""
-
     def add(self, block):
         entropy = -torch.xlogy(block.attention, block.attention).sum(-1)
         self.values[block.group.samples, block.layer] += entropy.sum(-1) / block.group.length
 
 
 class Received(PerSample):
-    """What the first and the last token receive, averaged over the rows, from what blocks say of themselves."""
-
     def __init__(self):
         super().__init__(2)
         self.blocks = []
@@ -45,8 +41,6 @@ class Received(PerSample):
 
 
 class Summed(PerSample):
-    """Head outputs summed over rows and channels, with or without attention being read."""
-
     def __init__(self, reads_attention):
         super().__init__()
         self.reads_attention = reads_attention
@@ -92,8 +86,6 @@ def test_reducers_in_one_pass_find_what_each_finds_alone():
 
 
 class Heads(PerSample):
-    """The heads of each block."""
-
     def __init__(self, by_head):
         super().__init__()
         self.by_head, self.seen = by_head, set()
@@ -127,8 +119,6 @@ def test_a_batch_that_was_halved_counts_once():
     model, encoded = encoded_by(tiny_bert)
 
     class Full(Entropy):
-        """Runs out of memory in the second layer, until a batch is small enough."""
-
         def add(self, block):
             if block.layer == 1 and len(self.batch.samples) > 2:
                 raise torch.OutOfMemoryError("planted")
@@ -144,11 +134,9 @@ def test_a_model_is_read_however_it_was_loaded_and_left_as_it_was(implementation
     model, encoded = encoded_by(tiny_bert)
     (expected,) = read(model, encoded, Entropy())
     model.set_attn_implementation(implementation)
-    np.testing.assert_allclose(read(model, encoded, Entropy())[0], expected, atol=1e-5)
+    for whole_or_bare in (model, model.base_model):
+        np.testing.assert_allclose(read(whole_or_bare, encoded, Entropy())[0], expected, atol=1e-5)
     assert model.config._attn_implementation == implementation
-
-    # The bare model, too, of one with a head.
-    np.testing.assert_allclose(read(model.base_model, encoded, Entropy())[0], expected, atol=1e-5)
 
 
 ENCODED = {"kind": "question_answering"}

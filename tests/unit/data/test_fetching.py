@@ -37,9 +37,8 @@ def file(tmp_path):
 
 
 def in_form(suffix: str):
-    """The same rows in each form of file."""
-    table = pd.DataFrame([(*pair, index % 2, f"id{index}") for index, pair in enumerate(ROWS)])
-    table.columns = ["one", "two", "gold", "number"]
+    rows = [(*pair, index % 2, f"id{index}") for index, pair in enumerate(ROWS)]
+    table = pd.DataFrame(rows, columns=["one", "two", "gold", "number"])
     match suffix:
         case ".tsv":
             return "\n".join("\t".join(map(str, row)) for row in [table.columns, *table.to_numpy()]) + "\n"
@@ -76,7 +75,6 @@ def test_tables_of_a_spreadsheet_are_read_whatever_separates_their_columns(file,
 
 
 def test_pairs_that_nobody_could_decide_are_left_out_and_counted(file, capsys):
-    """As in SNLI and MNLI, where annotators disagreed."""
     labels = ["entailment", "-", "neutral", "-"]
     path = file("nli.tsv", "one\ttwo\tgold\n" + "".join(f"a\tb\t{label}\n" for label in labels))
     pairs, record = fetch(path, {"label": "gold", "labels": {"-": None}})

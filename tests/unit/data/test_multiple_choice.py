@@ -4,9 +4,9 @@ import json
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
+from datasets import Dataset
 
 from headtypes.analyses.ablation.evaluation import Evaluator, Settings
 from headtypes.analyses.gradients.measure import measure_answer_gradients
@@ -57,26 +57,16 @@ def test_columns_have_the_names_that_the_configuration_gives(tmp_path):
     rows = [{"ctx": "It ran to the", "endings": ["river", "cat"], "label": "1", "ind": number} for number in (24, 7)]
     columns = {"question": "ctx", "choices": "endings", "answer": "label", "id": "ind"}
     assert [(row.id, row.answer) for row in fetched(tmp_path, rows, columns)] == [("24", 1), ("7", 1)]
-    assert "has no column contexts. Did you mean" not in refusal(
-        fetched, tmp_path, rows, {**columns, "question": "contexts"}
-    )
-    assert 'Did you mean "endings"? It has ctx, endings' in refusal(
-        fetched, tmp_path, rows, {**columns, "choices": "ending"}
-    )
+    unlike, near = ({**columns, "question": "contexts"}, {**columns, "choices": "ending"})
+    assert "has no column contexts. Did you mean" not in refusal(fetched, tmp_path, rows, unlike)
+    assert 'Did you mean "endings"? It has ctx, endings' in refusal(fetched, tmp_path, rows, near)
 
 
 def test_choices_with_names_and_data_of_the_hub_are_read(tmp_path):
-    """As ARC has them: a text and a name for each choice, of which the answer is one."""
     choices = {"text": ["river", "house"], "label": ["A", "B"]}
     (row,) = fetched(tmp_path, [{"question": "It sat by the", "choices": choices, "answer": "B"}])
     assert (row.choices, row.answer) == (("river", "house"), 1)
-
-    class Rows:
-        def to_pandas(self):
-            as_arrays = [np.array(row["choices"], object) for row in ROWS]
-            return pd.DataFrame(ROWS).assign(choices=as_arrays, answer=np.array([1, 2]))
-
-    assert KINDS[KIND].rows_of_hub(Rows(), "some/data", "tasks.t.columns", COLUMNS) == READ
+    assert KINDS[KIND].rows_of_hub(Dataset.from_list(ROWS), "some/data", "tasks.t.columns", COLUMNS) == READ
 
 
 @pytest.mark.parametrize(
@@ -108,7 +98,6 @@ MODELS = ["gpt2", "llama", "gemma3_text"]
 
 @pytest.fixture(scope="module", params=MODELS)
 def made(request, tmp_path_factory):
-    """A model, its tokenizer, its record and the windows of `QUESTIONS`."""
     return prepared(request.param, tmp_path_factory.mktemp(request.param))
 
 
@@ -123,7 +112,6 @@ def windows_for(record, tokenizer, questions=QUESTIONS, max_seq_length=60):
 
 
 def plain_likelihoods(model, tokenizer) -> list[tuple[float, int]]:
-    """Of each choice, as a user would write it: one text at a time, without any window; and its number of tokens."""
     found = []
     for question in QUESTIONS:
         for choice in question.choices:
@@ -139,7 +127,6 @@ def plain_likelihoods(model, tokenizer) -> list[tuple[float, int]]:
 
 
 def read(record, windows, **settings):
-    """The loss and the tokens of each choice, [choice, 2]."""
     chosen, by_head = Settings(**SETTINGS | settings), operations_by_head(types_like(record).type_of, {}, "c")
     found = []
     with pytest.MonkeyPatch.context() as patch:
@@ -159,20 +146,17 @@ def test_likelihoods_equal_a_plain_loop_padded_and_alone(made):
         assert (np.abs(found[:, 0] + likelihood) / tokens).max() < 1e-5
 
 
-def test_what_is_planted_is_chosen_and_length_is_counted_in_characters(tmp_path):
+def test_what_is_planted_is_chosen_and_length_is_counted_in_characters():
     """Likelihoods that are known: of the first question the right choice, of the second by length alone."""
-    _, tokenizer, record, _ = prepared("gpt2", tmp_path)
     questions = [ChoiceQuestion("a", "it", ("was", "ran"), 1), ChoiceQuestion("b", "the", ("old house", "cat"), 0)]
-    windows = windows_for(record, tokenizer, questions)
     losses = np.array([3.0, 2.0, 4.5, 1.6])
-    chosen, scores = KINDS[KIND].score_answers(questions, windows, record, {"loss": losses})
+    chosen, scores = KINDS[KIND].score_answers(questions, None, None, {"loss": losses})
     assert chosen == {"a": "ran", "b": "cat"}
     assert scores["correct"].tolist() == [100, 0]
     assert scores["correct_normalised"].tolist() == [100, 100]
     assert scores["log_likelihood"].tolist() == [-2.0, -4.5]
     assert KINDS[KIND].mean_scores(scores) == {"accuracy": 50.0, "accuracy_normalised": 100.0, "n_questions": 2}
-    equal = {"loss": np.array([2.0, 2.0, 1.0, 2.0])}
-    _, scores = KINDS[KIND].score_answers(questions, windows, record, equal)
+    _, scores = KINDS[KIND].score_answers(questions, None, None, {"loss": np.array([2.0, 2.0, 1.0, 2.0])})
     assert scores["predicted"].tolist() == [0, 0], "of equal ones the first"
 
 
@@ -203,13 +187,10 @@ def test_a_question_that_is_too_long_loses_its_first_tokens(made):
 
 
 def test_gradients_are_of_the_right_choice(made):
-    """With other wrong choices they are the same."""
     _, tokenizer, record, windows = made
     wrong = [
-        replace(
-            asked, choices=[text if index == asked.answer else "dog dog" for index, text in enumerate(asked.choices)]
-        )
-        for asked in QUESTIONS
+        replace(each, choices=[text if index == each.answer else "dog dog" for index, text in enumerate(each.choices)])
+        for each in QUESTIONS
     ]
     how = {"task": "t", "samples": 3, "seed": 1, **SETTINGS}
     gradients = measure_answer_gradients(QUESTIONS, windows, record, **how)

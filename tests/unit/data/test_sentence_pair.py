@@ -46,11 +46,8 @@ def test_pairs_are_encoded_and_cut_as_for_the_features(make, max_length):
     windows = pair_windows(PAIRS, tokenizer, max_length=max_length)
     expected = encode_samples(SAMPLES, tokenizer, "sentence_pair", max_length)
     assert expected.truncated.any() == (max_length < 200)
-    assert [windows.input_ids[windows.tokens(pair)].tolist() for pair in range(4)] == expected.input_ids
-    if expected.token_types is None:
-        assert windows.token_type_ids is None
-    else:
-        assert [windows.token_type_ids[windows.tokens(pair)].tolist() for pair in range(4)] == expected.token_types
+    ids, types, _ = (arrays and [array.tolist() for array in arrays] for arrays in windows.texts)
+    assert (ids, types) == (expected.input_ids, expected.token_types)
     assert windows.question_ids == ["p0", "p1", "p2", "p3"]
     assert windows.question.tolist() == [0, 1, 2, 3]
 
@@ -58,18 +55,15 @@ def test_pairs_are_encoded_and_cut_as_for_the_features(make, max_length):
 def test_labels_have_the_names_that_the_models_have_for_them():
     table = pd.DataFrame({"a": ["one", "two", "six"], "b": ["three", "four", "ten"], "l": ["yes", 0, "so"]})
     columns = {"first": "a", "second": "b", "label": "l"}
-    pairs = KINDS["sentence_pair"].rows_of_file(
-        table, "x", "tasks.x.columns", {**columns, "labels": {"yes": 1, "0": "no"}}
-    )
+    read = KINDS["sentence_pair"].rows_of_file
+    pairs = read(table, "x", "tasks.x.columns", {**columns, "labels": {"yes": 1, "0": "no"}})
     assert [pair.label for pair in pairs] == [1, "no", "so"]
     with knowing(["LABEL_0", "LABEL_1"]) as record:
         assert label_numbers(pairs[:1], record).tolist() == [1]
-    plain = KINDS["sentence_pair"].rows_of_file(table, "x", "tasks.x.columns", columns)
-    assert [pair.label for pair in plain] == ["yes", 0, "so"]
+    assert [pair.label for pair in read(table, "x", "tasks.x.columns", columns)] == ["yes", 0, "so"]
 
 
 def untrimmed_roberta():
-    """A RoBERTa whose tokens take the space before them along."""
     model, tokenizer = tiny_roberta()
     ids = [("</s>", tokenizer.sep_token_id), ("<s>", tokenizer.cls_token_id)]
     tokenizer.backend_tokenizer.post_processor = processors.RobertaProcessing(
@@ -119,7 +113,6 @@ def labelled(*labels):
 
 @contextmanager
 def knowing(names):
-    """The record of a model that has these labels."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence_pair, "labels_of", lambda record: names)
         yield described("m")
@@ -149,14 +142,12 @@ def test_labels_are_found_among_the_models(names, labels, expected):
     ],
 )
 def test_labels_that_are_learned_are_told_apart_as_text(labels, names, expected):
-    """JSON may mix numbers and text, which cannot be sorted."""
     targets, learned = KINDS["sentence_pair"].training_targets(labelled(*labels), None)
     assert learned == names
     assert targets["labels"].tolist() == expected
 
 
 def test_labels_that_are_one_to_a_model_are_refused(tmp_path):
-    """They are told apart in whatever case: one of two would never be right."""
     with pytest.raises(InputError, match="The training data have the labels 'Yes' and 'yes', which are taken for one"):
         KINDS["sentence_pair"].training_targets(labelled("Yes", "no", "yes"), None)
     model, tokenizer = classifier(tiny_bert, 2)
@@ -168,7 +159,6 @@ def test_labels_that_are_one_to_a_model_are_refused(tmp_path):
 
 
 def test_a_model_that_predicts_a_number_is_not_evaluated(tmp_path):
-    """As of STS-B: a head for regression has a single output."""
     record = recorded(*classifier(tiny_bert, 1), tmp_path)
     with pytest.raises(InputError, match=r"predicts a number and not a label; leave models\.\w+\.evaluate out"):
         labels_of(record)
@@ -199,7 +189,6 @@ def test_logits_that_are_not_finite_choose_no_label():
 
 
 def scored(label, predicted, names):
-    """The scores of pairs with some labels, by a model that predicts others; both are indices of names."""
     pairs = labelled(*[names[index] for index in label])
     windows = SimpleNamespace(question_ids=[pair.id for pair in pairs])
     with knowing(names) as record:

@@ -32,15 +32,11 @@ def test_what_a_kind_says_of_the_configuration_is_there(name):
 
 @dataclass(frozen=True)
 class Note:
-    """A row of the kind below: a document of paragraphs."""
-
     id: str
     paragraphs: tuple[str, ...]
 
 
 class Notes(Kind):
-    """Documents, each paragraph of which is a sample; no model answers them."""
-
     name, row, form = "notes", Note, "json"
 
     def rows_of_file(self, data, where, key, columns):

@@ -1,7 +1,4 @@
-"""Text as a task: documents from every source, their segments, what a model reads of them, and its losses.
-
-Losses are those of a plain Transformers loop, and of the dense computation if heads are ablated.
-"""
+"""Text as a task: documents from every source, their segments, what a model reads of them, and its losses."""
 
 import json
 from dataclasses import replace
@@ -38,12 +35,6 @@ def written(path: Path, content: str | bytes) -> Path:
 
 def documents(path: Path) -> list[Document]:
     return fetch_task("mine", "text", {"folder" if path.is_dir() else "file": str(path)}, None)[0]
-
-
-def refused(path: Path) -> str:
-    message = refusal(documents, path)
-    assert str(path) in message
-    return message
 
 
 def json_lines(*rows: dict) -> str:
@@ -108,7 +99,9 @@ TWO = {"id": "a", "paragraphs": ["x", "y"]}
     ],
 )
 def test_what_cannot_be_used_is_refused_by_file_and_line(tmp_path, name, content, fragment):
-    assert fragment in refused(written(tmp_path / name, content))
+    message = refusal(documents, written(tmp_path / name, content))
+    assert fragment in message
+    assert str(tmp_path / name) in message
 
 
 def test_files_are_read_in_the_order_of_their_paths(tmp_path):
@@ -178,7 +171,6 @@ MODELS = ["gpt2", "llama", "mistral", "gemma3_text", "bert"]
 
 @pytest.fixture(scope="module", params=MODELS)
 def made(request, tmp_path_factory):
-    """A model, its tokenizer, its record and the windows of `DOCUMENTS`."""
     return prepared(request.param, tmp_path_factory.mktemp(request.param))
 
 
@@ -193,7 +185,6 @@ def windows_for(record, tokenizer, seed=5, documents=DOCUMENTS):
 
 
 def plain_losses(model, windows) -> pd.DataFrame:
-    """Of each document, as a user would write it: one segment at a time, and Transformers' own loss."""
     causal = not type(model).__name__.endswith("ForMaskedLM")
     sums, counts = np.zeros(len(windows.question_ids)), np.zeros(len(windows.question_ids), int)
     for window, document in enumerate(windows.question):
@@ -242,7 +233,6 @@ def test_losses_equal_a_plain_loop_in_every_family(name, tmp_path):
 
 
 def losses_of_operations(made, operations, head_outputs):
-    """The loss of each document by the dense computation in float64, heads under operations [layer, head]."""
     model, _, _, windows = made
     sums = np.zeros(len(DOCUMENTS))
     for window, document in enumerate(windows.question):

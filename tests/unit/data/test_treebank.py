@@ -85,7 +85,6 @@ def test_masked_words_are_refused(tmp_path, kind, form):
 
 
 def of_udapi(path) -> list[Sentence]:
-    """The sentences of a file as udapi reads them; it names those without an id by none."""
     read = []
     for tree in Document(str(path)).trees:
         nodes = tree.descendants
@@ -93,8 +92,8 @@ def of_udapi(path) -> list[Sentence]:
             tuple("" if getattr(node, name) in ("_", None) else getattr(node, name) for node in nodes)
             for name in ("upos", "xpos", "lemma")
         ]
-        forms, relations = tuple(node.form for node in nodes), tuple(node.deprel for node in nodes)
-        read.append(Sentence(tree.sent_id, forms, tuple(node.parent.ord for node in nodes), relations, *given))
+        forms, heads, relations = zip(*((node.form, node.parent.ord, node.deprel) for node in nodes), strict=True)
+        read.append(Sentence(tree.sent_id, forms, heads, relations, *given))
     return read
 
 

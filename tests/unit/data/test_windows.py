@@ -28,7 +28,6 @@ MAKERS = [bert_tokenizer, roberta_tokenizer, truncating_tokenizer]
 
 
 def cut(windows, window):
-    """The arrays of one window."""
     stretch = slice(*windows.offsets[window : window + 2])
     names = ("input_ids", "token_type_ids", "sentence", "char_start", "char_end")
     return {name: getattr(windows, name)[stretch] for name in names if getattr(windows, name) is not None}

@@ -54,7 +54,6 @@ class Ablation:
         if head_outputs is not None and not np.isfinite(head_outputs[needing]).all():
             raise InputError("The mean head outputs are not finite; measure them again, in float32.")
         self.reading = reading
-        # For each layer, its operations, each with the numbers of its heads.
         self._operations = [
             [(operation_of(text), torch.as_tensor(np.flatnonzero(layer == text))) for text in dict.fromkeys(layer)]
             for layer in operations
@@ -153,10 +152,7 @@ class SentencePairs(Group):
         self._special_tokens = reading.special_tokens
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
-        """Return true for each pair that stays when pairs within a sentence (intra) or between sentences are dropped.
-
-        start, stop: range of query rows, the end exclusive.
-        """
+        """Return true for each pair that stays if those within a sentence (intra) or between sentences are dropped."""
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
         intra = (query == key) & in_sentences

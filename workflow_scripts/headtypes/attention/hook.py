@@ -2,8 +2,7 @@
 
 Transformers asks its `AttentionInterface` for the function that turns queries, keys and values into head outputs. The
 function registered here calls a *hook* with each layer. The hook travels as a keyword argument of the model's forward
-pass. Attention is computed for samples of one length (`Group`), in blocks of query rows that stay in the processor's
-cache. Long samples are computed one head at a time, so that more rows fit.
+pass.
 """
 
 import ctypes
@@ -155,7 +154,6 @@ class Layer:
         return self.query.new_zeros((*self.query.shape[:3], self.value.shape[-1]))
 
 
-# Takes a layer's number, from 0 in the order of computation, and the layer; returns its head outputs.
 Hook = Callable[[int, Layer], Tensor]
 
 

@@ -1,14 +1,7 @@
 """One pass of a model over encoded samples, with any number of readers of its attention.
 
 A *reducer* reads the attention of every head while the model runs: each layer's attention is handed to it in blocks
-of query rows, without padding, and is never stored. A reducer of the entropy of each head's attention, for example, is
-
-    class Entropy(PerSample):
-        def add(self, block):
-            entropy = -torch.xlogy(block.attention, block.attention).sum(-1)
-            self.values[block.group.samples, block.layer] += entropy.sum(-1) / block.group.length
-
-    (entropy,) = read_attention(model, encoded, [Entropy()], batch_tokens=4096, what="entropy")
+of query rows, without padding, and is never stored. `Entropy` in `tests/unit/attention/test_one_pass.py` is one.
 """
 
 from collections.abc import Callable, Sequence
@@ -169,8 +162,8 @@ class ModelOnTask:
 
     def read(self, encoded: Encoded, *reducers: Reducer, batch_tokens: int | None = None) -> list[Any]:
         """Return the result of each reducer, from one pass; batch_tokens: in place of the object's own."""
-        how = {"batch_tokens": batch_tokens or self.batch_tokens, "what": self.what}
-        return read_attention(self.model, encoded, reducers, **how)
+        most = batch_tokens or self.batch_tokens
+        return read_attention(self.model, encoded, reducers, batch_tokens=most, what=self.what)
 
 
 def read_samples(

@@ -28,10 +28,7 @@ def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
 
 
 def tokens_within(logits: int, batch_tokens: int, share: float, vocabulary: int) -> int:
-    """Return `batch_tokens`, or fewer tokens if a batch would have more than about `logits` logits; at least 1.
-
-    share: share of the tokens whose logits are computed. vocabulary: number of logits of one token.
-    """
+    """Return `batch_tokens`, or fewer: a `share` of them may have about `logits` logits in all, `vocabulary` each."""
     return max(1, min(batch_tokens, int(logits / vocabulary / max(share, 1e-3))))
 
 
@@ -122,8 +119,7 @@ class Answers(SomeTokens):
 
         table: a row for each window, with the arrays of `read` as columns.
         With `targets`, scores have the column "gold_loss", in nats: the mean over a question's windows with the whole
-        answer, NaN without any; for a language model, the sum over tokens to predict, in multiple choice of the right
-        choice.
+        answer (NaN without any), or a language model's sum over the tokens to predict, those of the right choice.
         """
         values = {name: table[name].to_numpy() for name in table if name != GOLD_LOSS}
         answers, scores = self._kind.score_answers(rows, windows, record, values)

@@ -1,8 +1,5 @@
 """Kinds of task: what the module of a kind declares, its rows and samples as files, its metrics, all kinds by name.
 
-The module of a kind lies in `kinds/`, bears its name and has a subclass of `Kind`. Reading attention takes only
-its rows and samples. A kind without samples (`samples` is not among its keys) is read whole by analyses of its own.
-
 Planning imports the kinds, and so they import heavy libraries, NumPy included, inside functions alone.
 """
 
@@ -78,7 +75,6 @@ class Metric:
     title, label: the metric's name in a sentence, and as the header of a column.
     column: column of the table that is averaged. If the table has a column "tokens", the number of tokens of each row,
         the metric is the sum of `column` divided by the sum of "tokens".
-    decimals: number of decimals that are shown.
     beside: another key of `Kind.mean_scores` that tables show too, such as perplexity; "" for none.
     """
 
@@ -205,7 +201,7 @@ def check_same(rows: Sequence, windows: Windows) -> None:
 
 
 class Kind(ABC):
-    """A kind of task, such as question answering.
+    """A kind of task, such as question answering; without "samples" in `keys`, analyses of its own read its rows whole.
 
     name, title: name in the configuration, and in a sentence.
     row: the class of the kind's rows, a dataclass and `StrictRecord`.
@@ -246,6 +242,8 @@ class Kind(ABC):
 
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
         """Return a `datasets.Dataset` of the Hub as a list of the kind's rows; arguments as in `rows_of_file`."""
+        if self.form == "table":
+            return self.rows_of_file(data.to_pandas(), where, key, columns)
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
     def draw_samples(self, rows: Sequence, draw: Draw) -> list[Sample]:
@@ -281,11 +279,8 @@ class Kind(ABC):
         """Return {argument of `forward`: right class of each window, [window] int}, and names of labels, if any."""
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
-    def answer_logits(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
-        """Return a model's logits, [input, class, 1], or [input, token, 2] for an answer's first and last token.
-
-        mask: attention mask, [input, token], 0 for padding.
-        """
+    def answer_logits(self, output: Any, attention_mask: torch.Tensor) -> torch.Tensor:
+        """Return a model's logits, [input, class, 1], or [input, token, 2] for an answer's first and last token."""
         return output.logits[:, :, None]
 
     def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> dict[str, np.ndarray]:
@@ -314,15 +309,6 @@ class Kind(ABC):
 
 # Editors count the lines of a file from its header.
 ROW_1 = "row 1 is the first below a header"
-
-
-class TableKind(Kind):
-    """A kind of task whose data are a table with named columns, in a file or on the Hub."""
-
-    form = "table"
-
-    def rows_of_hub(self, data, where, key, columns):
-        return self.rows_of_file(data.to_pandas(), where, key, columns)
 
 
 def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> Any:

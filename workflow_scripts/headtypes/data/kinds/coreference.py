@@ -146,8 +146,7 @@ def _mentions(marks: _Marks, words: int, path: str, entity: re.Pattern) -> tuple
     return mentions, left_out
 
 
-# CoNLL-U: the key `Entity` of MISC, as in the corpora of CorefUD.
-
+# In CoNLL-U, mentions are in the key `Entity` of MISC, as in the corpora of CorefUD.
 # Fields of a mention where none are declared: an id that is a number, and what is none.
 _NUMBERED = re.compile(r"[A-Za-z]?[0-9]+(\[[0-9/]+\])?-[^0-9].*")
 
@@ -211,8 +210,6 @@ def _sentence(block: treebank.SentenceLines, path: str) -> AnnotatedSentence:
         speakers=(speaker,) * len(block.words),
     )
 
-
-# The layout of CoNLL-2012, as OntoNotes and LitBank have it.
 
 _BEGIN = re.compile(r"#begin document \((.*)\); part ([0-9]{1,9})")
 _END = "#end document"

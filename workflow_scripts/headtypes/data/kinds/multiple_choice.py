@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from headtypes.core.errors import InputError, shortened
-from headtypes.data.tasks import ID, DataColumn, Sample, StrictRecord, TableKind, checked_table, read_ids
+from headtypes.data.tasks import ID, DataColumn, Kind, Sample, StrictRecord, checked_table, read_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,13 @@ class ChoiceQuestion(StrictRecord):
         return f"{self.question} {self.choices[choice]}"
 
 
-class MultipleChoice(TableKind):
+class MultipleChoice(Kind):
     """The kind of task whose rows are questions with choices; models answer by the likelihood of each choice."""
 
     name = "multiple_choice"
     row = ChoiceQuestion
     title = "multiple choice"
+    form = "table"
     formats = "JSONL or Parquet"
     keys = ("columns", "samples", "divided_by", "questions")
     columns: ClassVar = {
@@ -60,7 +61,6 @@ class MultipleChoice(TableKind):
         return [Sample(rows[index].id, rows[index].text(rows[index].answer), None) for index in draw(len(rows))]
 
     def cut_windows(self, rows, tokenizer, record, *, max_seq_length):
-        # A window for each choice: question, space and choice, whose tokens are predicted.
         import numpy as np
 
         from headtypes.data.windows import joined_windows, sentence_of, split_sentences, token_spans

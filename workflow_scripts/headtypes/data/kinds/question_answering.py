@@ -103,11 +103,11 @@ class QuestionAnswering(Kind):
         start, end = answer_positions(rows, windows).clip(0).T
         return {"start_positions": start, "end_positions": end}, None
 
-    def answer_logits(self, output, mask):
+    def answer_logits(self, output, attention_mask):
         import torch
 
         logits = torch.stack([output.start_logits, output.end_logits], dim=2)
-        return logits.masked_fill(mask[:, :, None] == 0, -torch.inf)
+        return logits.masked_fill(attention_mask[:, :, None] == 0, -torch.inf)
 
     def read_answers(self, output, sentences, *, max_answer_length):
         import numpy as np

@@ -12,10 +12,10 @@ from headtypes.data.tasks import (
     ID,
     ROW_1,
     DataColumn,
+    Kind,
     Rows,
     Sample,
     StrictRecord,
-    TableKind,
     checked_table,
     plain_values,
     read_ids,
@@ -37,12 +37,13 @@ class Pair(StrictRecord):
     label: bool | int | str | None
 
 
-class SentencePair(TableKind):
+class SentencePair(Kind):
     """The kind of task whose rows are pairs of texts with a label, which a classifier predicts."""
 
     name = "sentence_pair"
     row = Pair
     title = "sentence pairs"
+    form = "table"
     formats = "TSV, CSV, JSONL or Parquet"
     keys = ("columns", "labels", "samples", "divided_by", "questions")
     source_keys = ("training_file",)

@@ -48,7 +48,6 @@ class Text(Kind):
         return _with_segments([document for file in data for document in _READERS[suffix](file)], where)
 
     def rows_of_hub(self, data, where, key, columns):
-        # The texts `context` of one `title` are paragraphs of one document.
         return _with_segments(_by_title(data, where), where)
 
     def draw_samples(self, rows, draw):
