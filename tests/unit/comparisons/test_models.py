@@ -26,18 +26,14 @@ from tests.support import planted
 
 
 def typed(layers: list[str], doubtful: str = "", near: float = 0.5) -> Partition:
-    """A partition with a letter for the type of each head, a word for each layer."""
+    # A letter for the type of each head, a word for each layer.
     letters = np.array([list(layer) for layer in layers])
     return planted.typed(letters, doubtful, near=np.where(letters.ravel() == "a", near, 0.1), special=0.2, far=0.3)
 
 
-def only(table: pd.DataFrame) -> pd.Series:
-    assert len(table) == 1
-    return table.iloc[0]
-
-
 def of_two(model: Partition, other: Partition, relation: str = "") -> pd.Series:
-    return only(pairs_table([ModelPair("model", "other", relation)], {"model": model, "other": other}))
+    ((_, row),) = pairs_table([ModelPair("model", "other", relation)], {"model": model, "other": other}).iterrows()
+    return row
 
 
 def test_relations_follow_lines_of_descent_in_any_order_of_the_config():
@@ -139,19 +135,14 @@ def test_clusters_are_matched_so_that_most_heads_keep_theirs():
         assert matched_clusters(child, parent).sum() == best
 
 
-def kept(child: str, parent: str) -> str:
-    """For each head of a single layer, whether it keeps its cluster."""
-    return "".join("+-"[not each] for each in matched_clusters(typed([child]), typed([parent]))[0])
+def test_of_equally_good_matchings_that_which_keeps_names_counts_and_a_cluster_without_partner_keeps_no_head():
+    def kept(child: str, parent: str) -> str:
+        return "".join("+-"[not each] for each in matched_clusters(typed([child]), typed([parent]))[0])
 
-
-def test_of_equally_good_matchings_the_one_that_keeps_names_counts():
     # Two heads keep their cluster whichever is matched with which.
     assert kept("aaab", "abbb") == "+--+"
     # Names decide between equals alone: one more head outweighs them.
     assert kept("aaabb", "bbaab") == "++-+-"
-
-
-def test_a_cluster_without_partner_keeps_no_head():
     assert kept("aabbc", "aabbb") == kept("aabbb", "aabbc") == "++++-"
     assert match_clusters(typed(["aabbc"]), typed(["aabbb"])) == {"a": "a", "b": "b"}
 

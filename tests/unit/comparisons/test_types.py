@@ -11,6 +11,7 @@ from headtypes.analyses.declaration import best_head, summaries
 from headtypes.analyses.divergence.analysis import per_set
 from headtypes.analyses.divergence.results import Divergence
 from headtypes.analyses.gradients.results import ATTENDED, Gradients
+from headtypes.analyses.relations.guesses import DIRECTIONS
 from headtypes.analyses.surface.measure import COLUMNS, Surface
 from headtypes.analyses.types.partitions import Partition
 from headtypes.comparisons.types import (
@@ -40,10 +41,9 @@ def partition(doubtful: Sequence[str] = ()) -> Partition:
 
 def row_of(table: pd.DataFrame, type_: str, quantity: str, statistic: str, analysis: str = "") -> pd.Series:
     table = table[table["analysis"].str.startswith(analysis)]
-    (row,) = table[
-        (table["type"] == type_) & (table["quantity"] == quantity) & (table["statistic"] == statistic)
-    ].to_dict("records")
-    return pd.Series(row)
+    is_row = (table["type"] == type_) & (table["quantity"] == quantity) & (table["statistic"] == statistic)
+    ((_, row),) = table[is_row].iterrows()
+    return row
 
 
 def surface() -> Surface:
@@ -60,26 +60,16 @@ def divergence() -> Divergence:
 
 
 def accuracies() -> pd.DataFrame:
-    rows = [
-        (annotation, relation, part, layer, head, direction)
-        for annotation in ("universal", "stanford")
-        for relation in ("all", "nsubj", "nsubj:*", "det", "obj", "poss", "poss*")
-        for part in ("file", "even", "test")
-        for layer, head in EVERY
-        for direction in ("dependent_to_head", "head_to_dependent")
-    ]
-    table = pd.DataFrame(rows, columns=["annotation", "relation", "part", "layer", "head", "direction"])
+    relations = ("all", "nsubj", "nsubj:*", "det", "obj", "poss", "poss*")
+    of = ("universal", "stanford"), relations, ("file", "even", "test"), range(LAYERS), range(HEADS), DIRECTIONS
+    names = ["annotation", "relation", "part", "layer", "head", "direction"]
+    table = pd.DataFrame(itertools.product(*of), columns=names)
     return table.assign(accuracy=np.random.default_rng(2).random(len(table)) * 100)
 
 
 def mentions() -> pd.DataFrame:
-    rows = [
-        ("head", candidates, type_, layer, head)
-        for candidates in ("words", "mentions")
-        for type_ in ("all", "pronoun")
-        for layer, head in EVERY
-    ]
-    table = pd.DataFrame(rows, columns=["system", "candidates", "type", "layer", "head"])
+    of = ["head"], ("words", "mentions"), ("all", "pronoun"), range(LAYERS), range(HEADS)
+    table = pd.DataFrame(itertools.product(*of), columns=["system", "candidates", "type", "layer", "head"])
     table = table.assign(chosen="documents", accuracy=np.random.default_rng(3).random(len(table)) * 100)
     table = table.assign(mentions=9, documents=3, low=0, high=100)
     baseline = {"system": "nearest", "candidates": "mentions", "type": "all", "accuracy": 99.0}
@@ -123,7 +113,6 @@ def compared_types(files) -> pd.DataFrame:
 
 
 def check_summaries(table: pd.DataFrame, name: str, quantity: str, analysis: str, values: np.ndarray) -> None:
-    """That the table has mean, smallest and largest of a type's values, [head]."""
     own = values[OF_TYPE[name]]
     for statistic, value in (("mean", own.mean()), ("smallest", own.min()), ("largest", own.max())):
         assert row_of(table, name, quantity, statistic, analysis)["value"] == pytest.approx(value, abs=1e-9)

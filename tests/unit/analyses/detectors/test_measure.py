@@ -125,7 +125,7 @@ def planted(vocabulary: int) -> GPT2Model:
             norm.weight.data.fill_(1)
 
     def head(layer: int, number: int, query, key) -> torch.Tensor:
-        """Set the queries and keys of a head, [channel, channel of the head]; returns the weights of all of them."""
+        # Sets queries and keys of a head, [channel, channel of the head]; returns the weights of all heads.
         weight = model.h[layer].attn.c_attn.weight.data
         for part, (where, values) in enumerate((query, key)):
             begin = part * 3 * size + number * size
@@ -185,9 +185,7 @@ def scores_of(differences: np.ndarray, detector: str = "first") -> pd.DataFrame:
     """Scores whose differences from a null of 0.1 are given: [sequence, layer, head]."""
     names = ["sequence", "layer", "head"]
     index = pd.MultiIndex.from_product([range(size) for size in differences.shape], names=names)
-    return (
-        pd.DataFrame({"score": 0.1 + differences.ravel(), "null": 0.1}, index).reset_index().assign(detector=detector)
-    )
+    return pd.DataFrame({"detector": detector, "score": 0.1 + differences.ravel(), "null": 0.1}, index).reset_index()
 
 
 def test_the_table_has_means_and_the_test_by_hand():
@@ -196,9 +194,8 @@ def test_the_table_has_means_and_the_test_by_hand():
     differences[:, 0, 1] = [0.5] * 9 + [0.1]
     table = detector_table(scores_of(differences), least=0.1)
     assert table[["layer", "head"]].to_numpy().tolist() == [[0, 0], [0, 1], [0, 2]]
-    np.testing.assert_allclose(table["score"], [0.48, 0.56, 0.1])
-    np.testing.assert_allclose(table["null"], 0.1)
-    np.testing.assert_allclose(table["difference"], [0.38, 0.46, 0])
+    means = [[0.48, 0.1, 0.38], [0.56, 0.1, 0.46], [0.1, 0.1, 0]]
+    np.testing.assert_allclose(table[["score", "null", "difference"]], means, atol=1e-12)
     assert ((table["low"] <= table["difference"]) & (table["difference"] <= table["high"])).all()
     # All of ten, nine of ten (what equals the least is not above it), and none: by the binomial distribution.
     assert table["above"].tolist() == [10, 9, 0]

@@ -247,8 +247,6 @@ def test_a_batch_that_is_halved_counts_once():
 
 
 class Faint(NextToken):
-    """The loss of a model that hardly errs."""
-
     def losses(self, output, given):
         return super().losses(output, given) / 2**14
 

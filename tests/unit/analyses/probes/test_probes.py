@@ -1,7 +1,6 @@
 """Probes equal their definition, computed pair by pair, and find what is planted in the maps."""
 
 import copy
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -207,18 +206,14 @@ def test_embeddings_of_every_family_are_kept_layers_are_not_and_norms_scale_by_o
     assert any(trained.get_parameter(name) is trained.get_input_embeddings().weight for name in kept)
 
 
-def vector_file(folder: Path, text: str, encoding: str = "utf-8") -> str:
-    (folder / "vectors.txt").write_text(text, encoding=encoding)
-    return str(folder / "vectors.txt")
-
-
 @pytest.mark.parametrize(
     ("text", "encoding"),
     # With spaces at the end, a mark of bytes and equal lines, as fastText and some editors write them.
     [("the 1 2\n. . 3 4\ncat -1 0.5\n", "utf-8"), ("the 1 2 \n. . 3 4 \n. . 3 4\ncat -1 0.5\n", "utf-8-sig")],
 )
 def test_vectors_are_of_words_in_lower_case_and_split_from_the_right(text, encoding, tmp_path):
-    by_sentence, known = vectors_of_file(vector_file(tmp_path, text, encoding), [["The", "cat"], ["Dog"], [". ."]])
+    (tmp_path / "vectors.txt").write_text(text, encoding=encoding)
+    by_sentence, known = vectors_of_file(str(tmp_path / "vectors.txt"), [["The", "cat"], ["Dog"], [". ."]])
     assert [vectors.tolist() for vectors in by_sentence] == [[[1, 2], [-1, 0.5]], [[0, 0]], [[3, 4]]]
     assert known == 0.75
 
@@ -244,8 +239,9 @@ def test_a_probe_whose_numbers_overflow_guesses_nothing(number):
      ("le 1 2\nThe 1 2\n", r"vectors\.txt has no vector of any word")],
 )  # fmt: skip
 def test_a_file_of_other_things_is_refused_by_line(text, problem, tmp_path):
+    (tmp_path / "vectors.txt").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=problem):
-        vectors_of_file(vector_file(tmp_path, text), [["The", "cat"]])
+        vectors_of_file(str(tmp_path / "vectors.txt"), [["The", "cat"]])
     with pytest.raises(InputError, match="cannot be read"):
         vectors_of_file("none.txt", [["The"]])
 

@@ -158,13 +158,9 @@ def test_what_a_causal_model_cannot_guess_is_empty(arcs):
 
 def test_best_heads_are_those_of_the_guesses_that_can_be_right(tmp_path):
     accuracies = {"det": (50, 10), "nsubj": (np.nan, 40), "expl": (np.nan, np.nan)}
-    rows = [
-        ("universal", relation, "file", 0, head, FORWARD, accuracy)
-        for relation, of_heads in accuracies.items()
-        for head, accuracy in enumerate(of_heads)
-    ]
-    columns = ["annotation", "relation", "part", "layer", "head", "direction", "accuracy"]
-    write_csv(tmp_path / "heads.csv", pd.DataFrame(rows, columns=columns))
+    table = pd.DataFrame(accuracies).rename_axis("head").reset_index().melt("head", None, "relation", "accuracy")
+    table = table.assign(annotation="universal", part="file", layer=0, direction=FORWARD)
+    write_csv(tmp_path / "heads.csv", table)
     *_, counted = analysis.per_set("bank", tmp_path / "heads.csv", None, 0)
     assert counted.statistic == "best head here"
     assert counted.values(np.array([[True, False], [False, True]])).tolist() == [1, 1]
@@ -177,7 +173,6 @@ LENGTH = np.array([len(each.words) for each in SEPARATED], np.int32)
 
 
 def planted() -> ArcGuesses:
-    """Heads that find relations of `FOUND`, and random shares to [SEP]."""
     guess = np.full((LENGTH.sum(), 2, 8, 2), -1, np.int16)
     to_sep = np.random.default_rng(3).random((len(guess), 2, 8)).astype(np.float16)
     # What cannot see [SEP].

@@ -213,16 +213,17 @@ CANDIDATES = ("words", "words_before", "mentions")
 class AntecedentGuesses:
     """The guess of every head at the antecedent of each mention that has one, in the parts of documents that were read.
 
-    Documents, parts and words are indices from 0. document, start, stop: [part] its document and words, from `start`
-    to before `stop`. unread: document and index of each word that has no token. part: [mention] its part. mention:
-    [mention, 2] its first and last word in the part. guess: [mention, layer, head, 3] a word of the part, -1 for none:
-    among all other words, the words before the mention's head word, and the head words of earlier mentions.
+    A guess is the index of a word of the mention's part; -1 for none.
     """
 
     document: Int32[np.ndarray, " part"]
+    # The words [start, stop) of the document.
     start: Int32[np.ndarray, " part"]
     stop: Int32[np.ndarray, " part"]
+    # Document and index of each word that has no token.
     unread: Int32[np.ndarray, "word 2"]
     part: Int32[np.ndarray, " mention"]
+    # First and last word in the part.
     mention: Int32[np.ndarray, "mention 2"]
+    # Among each set of `CANDIDATES`.
     guess: Int16[np.ndarray, "mention layer head 3"]

@@ -25,14 +25,13 @@ DETECTORS = ("previous", "next", "first", "duplicate", "induction")
 
 @dataclass(frozen=True)
 class Sequences:
-    """Sequences of random tokens `x`: each once repeated, `x x`, and once followed by its tokens shuffled, `x y`.
+    """Sequences of random tokens `x`: each once repeated, `x x`, and once followed by its tokens shuffled, `x y`."""
 
-    encoded: first all `x x`, then, in the same order, all `x y`; around each the special tokens of a text.
-    start: number of special tokens before the first random token. length: number of tokens of `x`, which all differ.
-    """
-
+    # First all `x x`, then, in the same order, all `x y`; around each the special tokens of a text.
     encoded: Encoded
+    # The index of the first random token.
     start: int
+    # Of `x`, whose tokens all differ.
     length: int
 
 

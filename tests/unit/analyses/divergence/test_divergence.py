@@ -1,13 +1,16 @@
-"""Divergences between heads equal their definition, computed densely on one sample at a time."""
+"""Divergences equal their definition, computed densely; heads in two dimensions show distances that fit."""
 
 import itertools
 
 import numpy as np
 import pytest
 import torch
+from scipy.spatial.distance import pdist, squareform
 from scipy.special import rel_entr
 
 from headtypes.analyses.divergence.measure import SMOOTHING, compare_heads, divergences, measure_divergence
+from headtypes.analyses.divergence.projection import goodness_of_fit, layer_test, project_heads
+from headtypes.analyses.divergence.results import Divergence
 from headtypes.attention.hook import EntropySums, Layer
 from headtypes.attention.one_pass import ModelOnTask
 from headtypes.data.encoding import encode_samples
@@ -34,7 +37,6 @@ FAMILIES = ("bert", "roberta", "gpt2", "llama", "modernbert", "mistral", "mpnet"
 
 
 def expected_divergence(samples, smoothing):
-    """[head, head], of the attention of some samples, each [head, query, key]."""
     heads = len(samples[0])
     total = np.zeros((heads, heads))
     for (a, b), maps in itertools.product(itertools.combinations(range(heads), 2), samples):
@@ -127,7 +129,6 @@ def test_heads_that_are_the_same_are_at_distance_0_and_heads_that_share_no_token
 
 
 def test_heads_that_are_nearly_the_same_are_told_apart():
-    """To 1e-8 nats a row."""
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(1, 128, 128)) + 0.01 * rng.normal(size=(3, 128, 128))
     maps = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
@@ -149,3 +150,46 @@ def test_the_samples_of_a_task_are_read_in_pairs_of_texts_and_smoothed_as_in_the
     expected, rows = measured(run.model, encoded)
     np.testing.assert_allclose(found.total, expected, rtol=1e-6)
     assert found.rows == rows
+
+
+LAYERS, HEADS, ROWS = 4, 6, 50
+
+
+def in_two_dimensions() -> np.ndarray:
+    """Places of heads, those of a layer around one place."""
+    rng = np.random.default_rng(0)
+    return np.repeat(rng.normal(size=(LAYERS, 2)), HEADS, axis=0) + 0.3 * rng.normal(size=(LAYERS * HEADS, 2))
+
+
+def test_distances_in_two_dimensions_are_shown_as_they_are():
+    distances = squareform(pdist(in_two_dimensions()))
+    places, summary = project_heads(Divergence(ROWS * distances, ROWS, LAYERS, ["a"]), seed=3)
+    assert places[["layer", "head"]].to_numpy().tolist() == [list(head) for head in np.ndindex(LAYERS, HEADS)]
+    np.testing.assert_allclose(squareform(pdist(places[["x", "y"]])), distances, atol=1e-3)
+    assert summary["stress"] < 1e-3
+    assert summary["correlation"] > 0.99999
+    assert summary["rows"] == ROWS
+
+
+def test_stress_and_correlation_are_those_of_the_definition():
+    rng = np.random.default_rng(2)
+    places, distances = rng.normal(size=(7, 2)), squareform(rng.random(21))
+    pairs = list(itertools.combinations(range(7), 2))
+    given, shown = np.array([(distances[a, b], np.hypot(*(places[a] - places[b]))) for a, b in pairs]).T
+    stress = np.sqrt(np.sum((shown - given) ** 2) / np.sum(shown**2))
+    expected = {"stress": stress, "correlation": np.corrcoef(given, shown)[0, 1]}
+    assert goodness_of_fit(distances, places) == pytest.approx(expected)
+    assert goodness_of_fit(np.zeros((3, 3)), np.zeros((3, 2))) == {"stress": None, "correlation": None}
+
+
+def test_heads_of_a_layer_that_are_alike_are_found():
+    distances, layer = squareform(pdist(in_two_dimensions())), np.repeat(np.arange(LAYERS), HEADS)
+    found = layer_test(distances, layer, seed=0)
+    same = np.equal.outer(layer, layer)
+    assert found["within"] == pytest.approx(distances[same & ~np.eye(len(layer), dtype=bool)].mean())
+    assert found["between"] == pytest.approx(distances[~same].mean())
+    assert found["difference"] == pytest.approx(found["within"] - found["between"])
+    assert found["p"] == 1 / 2001
+    # Where layers say nothing, their p is anything.
+    shuffled = np.random.default_rng(5).permutation(layer)
+    assert layer_test(distances, shuffled, seed=0, permutations=200)["p"] > 0.05
