@@ -361,7 +361,6 @@ def test_what_is_opened_in_a_models_folder_is_hashed(folder):
         if event == "open" and isinstance(arguments[0], str | bytes):
             seen.add(os.path.realpath(os.fsdecode(arguments[0])))
 
-    # It cannot be taken away again.
     sys.addaudithook(hook)
     record = fetch_model("bert", {"folder": str(folder)})
     load_tokenizer(record)

@@ -76,7 +76,6 @@ def machine(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("number", "taken"), [(1, "0"), (2, "0,1")])
 def test_a_process_sees_the_gpus_that_it_has_taken_and_another_takes_the_next(machine, tmp_path, number, taken):
     machine(3)
-    # A second model in the same process stays where the first is.
     for _ in range(2):
         keep_to_gpus(number)
         assert os.environ[VISIBLE] == taken
@@ -115,12 +114,9 @@ def both(request, tmp_path_factory):
     model, tokenizer = tiny_family(request.param)
     folder = tmp_path_factory.mktemp("models")
     most = sum(each.numel() for each in model.parameters()) * 4 * 0.8 / 1e9
-    records = [
-        recorded(model, tokenizer, folder / "whole"),
-        replace(recorded(model, tokenizer, folder / "parts"), name="parts"),
-    ]
     MEMORY["parts"] = {"cpu": most}
-    return *records, tokenizer
+    whole, parts = (recorded(model, tokenizer, folder / name) for name in ("whole", "parts"))
+    return whole, replace(parts, name="parts"), tokenizer
 
 
 def runs(both):

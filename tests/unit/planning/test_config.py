@@ -146,7 +146,6 @@ def test_paths_expand_home_environment_and_the_workflow(full, tmp_path, monkeypa
     ("one", "other"), [("file", "training_file"), ("file", "test_file"), ("training_file", "test_file")]
 )
 def test_a_treebank_is_not_scored_on_what_it_learns_from(full, tmp_path, one, other):
-    """Nor with what is chosen on the same sentences, whatever the path says."""
     source = full["tasks"]["bank"]["source"]
     (tmp_path / "link.conllu").symlink_to(source[one])
     source[other] = str(tmp_path / "link.conllu")
@@ -224,7 +223,6 @@ def test_a_file_of_an_analysis_without_one_is_told_with_its_key(full, tmp_path):
 
 
 def test_no_two_tasks_give_a_partition_one_name(full):
-    """`qa` by norms and `qa-norms` by weights have partitions of one name, of which one overwrote the other."""
     task = full["tasks"]["made"]
     config = edited(edited(full, "tasks/made-norms", task), "clustering/of", ["weights", "norms"])
     config = edited(config, "models/taught/tasks", ["made", "made-norms"])

@@ -34,7 +34,6 @@ def jobs(raw) -> tuple[list, ...]:
 
 
 def test_only_selected_models_are_tested_by_detectors(tmp_path):
-    # Nothing is asked of the other model that detectors read.
     unread = edited(full_config(tmp_path), "select/models", ["base", "tuned+1.0", "packed"])
     del unread["models"]["copying"]
     full = edited(unread, "detectors/models", ["packed", "base"])

@@ -68,9 +68,8 @@ def test_an_atlas_shows_the_parents_types_where_the_parent_has_the_same_partitio
 def test_the_page_of_results_knows_which_partitions_are_by_norms(full):
     config = edited(full, "clustering/of", ["weights", "norms"])
     plan = Plan(read_config(config))
-    of = {
-        it["partition"]: it["features"].get("of", "weights") for it in STAGES["write_summary"].spec(plan)["partitions"]
-    }
+    shown = STAGES["write_summary"].spec(plan)["partitions"]
+    of = {it["partition"]: it["features"].get("of", "weights") for it in shown}
     assert of == {it.name: it.of for it in plan.partitions.values()}
     assert set(of.values()) == {"weights", "norms"}
 
@@ -81,10 +80,8 @@ def test_what_is_drawn_depends_on_the_seed_and_on_the_draw_that_is_asked_for(ful
     assert evaluated.items() <= changed(drawing, edited(drawing, "seed", 2)).items()
     assert "evaluate_condition zero-dense" not in changed(full, edited(full, "seed", 2))
     assert evaluated.items() <= changed(drawing, edited(drawing, "conditions/zero-dense/dense", "resample 2")).items()
-    softened = edited(full, "conditions/zero-dense/dense", "temperature 2")
-    assert (
-        evaluated.items() <= changed(softened, edited(softened, "conditions/zero-dense/dense", "temperature 3")).items()
-    )
+    softened, more = (edited(full, "conditions/zero-dense/dense", f"temperature {number}") for number in (2, 3))
+    assert evaluated.items() <= changed(softened, more).items()
 
 
 def test_a_head_draws_alike_whatever_is_done_to_others(full):

@@ -22,7 +22,6 @@ def test_what_is_learnt_is_what_a_text_has_said_before():
         assert known == [at is not None for at in before[:-1]]
         assert all(row[at + 1] == row[number + 1] for number, at in enumerate(before[:-1]) if at is not None)
         lengths.add(before[1:].index(1))
-    # No one distance leads from all tokens to their next ones.
     assert len(lengths) > 5
 
 

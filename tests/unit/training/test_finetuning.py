@@ -158,7 +158,6 @@ def test_loss_falls_and_the_folder_is_whole(tmp_path, encoder, questions, monkey
         finetuning._Progress, "on_log", lambda self, args, state, control, logs=None, **_: losses.append(logs)
     )
     out = tmp_path / "results" / "model"
-    # 60 steps on 13 windows.
     settings = {"learning_rate": 1e-2, "epochs": 36.5, "max_seq_length": 256, "freeze_embeddings": True}
     finetune_model(encoder, questions[:8], out, **{**ASKED, **settings})
     losses = [log["loss"] for log in losses if "loss" in log]

@@ -29,10 +29,7 @@ _REFUSALS = (
 
 @contextmanager
 def atomic_write(path: StrPath) -> Iterator[Path]:
-    """Yield the path of a temporary file, which becomes `path` if the `with` block ends without an error.
-
-    After a crash, `path` is absent, old or whole. Raises `InputError` if the system refuses to write.
-    """
+    """Yield a temporary path, renamed to `path` if the `with` block succeeds; a full disk raises `InputError`."""
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

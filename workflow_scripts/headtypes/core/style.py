@@ -93,10 +93,7 @@ def clipped(text: str, letters: int) -> str:
 
 
 def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict) -> None:
-    """Write a figure as PDF or SVG, by the ending of `vector`, and to `png` at 300 dots per inch.
-
-    provenance: stored as the description of both files. Letters that no font has are named on standard error.
-    """
+    """Write a figure, with its provenance, to `vector`, PDF or SVG by its ending, and to `png` at 300 dots per inch."""
     if isinstance(engine := figure.get_layout_engine(), ConstrainedLayoutEngine):
         figure.set_layout_engine(_RoundedLayout(**engine.get()))
     # Ticks are made here.

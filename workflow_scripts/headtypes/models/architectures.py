@@ -136,10 +136,7 @@ _PROBE = "headtypes_probe"
 
 
 def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[str, Any]) -> None:
-    """Raise `InputError` if a layer's attention has a part that our own computation of attention (`hook.Layer`) lacks.
-
-    mask, arguments: mask and keyword arguments that the module passes to its attention function.
-    """
+    """Raise `InputError` if a layer's attention has a mask or argument that our own attention, `hook.Layer`, lacks."""
     for name, value in arguments.items():
         if value is not None and not isinstance(value, bool) and name not in _HARMLESS | _COMPUTED:
             raise InputError(f"{type(module).__name__} computes its attention with `{name}`; {_NOT_SUPPORTED}")

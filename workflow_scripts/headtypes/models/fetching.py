@@ -104,10 +104,7 @@ def load_tokenizer(record: ModelRecord) -> PreTrainedTokenizerFast:
 
 
 def check_files(record: ModelRecord, expected: Mapping[str, str]) -> None:
-    """Raise `InputError` if files of a model have changed since the model was fetched.
-
-    expected: {file name: SHA-256} of the files to compare: `record.weights`, `record.files` or both.
-    """
+    """Raise `InputError` if files of a model changed since it was fetched; expected: {name: SHA-256} to compare."""
     present = {file.name for file in weight_files(record.folder, record.pickle, record.gguf)}
     changed = sorted(present ^ set(record.weights))
     changed += [

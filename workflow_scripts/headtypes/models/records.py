@@ -94,10 +94,7 @@ def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pretrained(folder: StrPath, gguf: str | None = None) -> dict[str, Any]:
-    """Return keyword arguments with which `from_pretrained` of Transformers reads a model from local files alone.
-
-    gguf: name of a file in GGUF in the folder, which is then the only file that is read.
-    """
+    """Return arguments with which `from_pretrained` reads a model from a local folder, or only its GGUF file `gguf`."""
     alone = folder if gguf is None else _folder_of(os.path.abspath(Path(folder, gguf)))
     arguments = {"pretrained_model_name_or_path": str(alone), "local_files_only": True, "trust_remote_code": False}
     return arguments if gguf is None else {**arguments, "gguf_file": gguf}
@@ -180,10 +177,7 @@ def unavailable(key: str, repository: str, revision: str | None) -> str:
 
 
 def check_contents(where: str, folder: Path) -> None:
-    """Raise `InputError` if a large file downloaded from the Hub has another SHA-256 than there; remove the file.
-
-    folder: snapshot of the repository in the cache; where: beginning of the message.
-    """
+    """Remove a damaged large file of a snapshot of the Hub, and raise the `InputError` that begins with `where`."""
     # The file's name in the cache is its SHA-256 on the Hub, whose own client compares lengths alone.
     for file in filter(Path.is_symlink, folder.rglob("*")):
         content = file.resolve()
@@ -197,10 +191,7 @@ def check_contents(where: str, folder: Path) -> None:
 
 
 def added_tokens(tokenizer, where: str = "the model") -> set[int]:
-    """Return the ids of the tokens that a tokenizer adds to one text or to a pair of texts.
-
-    Raises `InputError` if the tokenizer's files do not name an added token as special; where: the model, for messages.
-    """
+    """Return the ids that a tokenizer adds to texts; raise `InputError` if its files do not call them special."""
     added: dict[int, str] = {}
     for encoded in (tokenizer("a"), tokenizer("a", "b")):
         texts = encoded.sequence_ids(0)

@@ -676,10 +676,7 @@ def read_config(raw: dict[str, Any]) -> Config:
 
 
 class Layers(NamedTuple):
-    """The nested values of configuration files that were laid over one another, and the places where keys stand.
-
-    places: {key, joined as a.b: last file that gives the key, and its line there}.
-    """
+    """The nested values of configuration files, and places of keys, {key as a.b: last file that gives it, and line}."""
 
     values: dict[str, Any]
     places: dict[str, str]

@@ -60,10 +60,7 @@ def forget(outputs: Iterable[str]) -> None:
 
 
 def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
-    """Return {path: SHA-256} of a job's inputs, which are files or folders.
-
-    Raises `InputError` if a result among the inputs, in the folder `results`, has changed since its record was written.
-    """
+    """Return {path: SHA-256} of a job's inputs; raise `InputError` if a result among them is not as it was recorded."""
     read = {path: sha256_path(path) for path in inputs}
     for path, digest in read.items():
         known = recorded(path) if results_folder(path) == results else None

@@ -55,10 +55,7 @@ UNKNOWN = ModelSize(24, 16, 1024, 336_000_000)
 
 
 def needs(plan: Plan, stage: Stage, wildcards: Any, inputs: Any) -> Needs:
-    """Return the memory and time that a job asks for; raise `FileNotFoundError` if an input does not exist yet.
-
-    wildcards, inputs: wildcards and input paths of the job, as Snakemake gives them.
-    """
+    """Return the memory and time of a job; raise `FileNotFoundError` if one of Snakemake's `inputs` does not exist."""
     if not stage.runs_model:
         return Needs(_with_margin(_BASE_MB + _COPIES * sum(map(_size, inputs))), _TABLE_MINUTES)
     model, compute = model_size(getattr(inputs, "base", None) or inputs.model), plan.config.compute
