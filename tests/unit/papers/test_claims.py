@@ -26,8 +26,6 @@ SAID = {"place": "section 1", "text": "So it is.", "wording": "so it is", "limit
 
 
 def claim(**limits: float) -> Claim:
-    """That each of some quantities is above a limit."""
-
     def ask(quantities: Quantities) -> list[Finding]:
         return [quantities.quantity(name, name).above(limit) for name, limit in limits.items()]
 
@@ -64,28 +62,16 @@ def test_a_claim_fails_where_a_rule_does_and_is_open_where_one_is(a, b, verdict,
 
 def in_readings(*readings: dict[str, Measured]):
     """The verdict where some quantities have to be above 0, of each reading its own, before and after correction."""
-
-    def ask(quantities: Quantities) -> list[Finding]:
-        return in_each_reading(
-            {
-                str(number): [Finding(name, it, "above", 0) for name, it in of_reading.items()]
-                for number, of_reading in enumerate(readings)
-            }
-        )
-
-    verdict = judge(Claim("c", ask=ask, about="", **SAID), Quantities({}))
+    asked = [[Finding(name, it, "above", 0) for name, it in reading.items()] for reading in readings]
+    found = in_each_reading({str(number): findings for number, findings in enumerate(asked)})
+    verdict = judge(Claim("c", ask=lambda quantities: found, about="", **SAID), Quantities({}))
     return verdict, correct([verdict])[0]
 
 
 def test_a_claim_that_can_be_read_in_several_ways_is_decided_where_all_agree():
     yes, no, unsure = measured(0.001), measured(0.002, -1.0), measured(0.3)
-    for one, other, expected in [
-        (yes, yes, HOLDS),
-        (no, no, FAILS),
-        (yes, no, OPEN),
-        (yes, unsure, OPEN),
-        (no, unsure, OPEN),
-    ]:
+    cases = [(yes, yes, HOLDS), (no, no, FAILS), (yes, no, OPEN), (yes, unsure, OPEN), (no, unsure, OPEN)]
+    for one, other, expected in cases:
         verdict, corrected = in_readings({"a": one}, {"b": other})
         assert (verdict.verdict, corrected.verdict) == (expected, expected)
         # Every value is shown, also those that would decide by themselves.

@@ -15,13 +15,12 @@ import pytest
 
 from headtypes.analyses.ablation.intervals import Scored
 from headtypes.analyses.divergence.projection import layer_test
-from headtypes.core.statistics import Evidence, mean_intervals
+from headtypes.core.statistics import Evidence, Measured, mean_intervals
 from headtypes.papers.claims import (
     FAILS,
     HOLDS,
     Claim,
     Finding,
-    Measured,
     NoVerdictError,
     Quantities,
     Quantity,
@@ -57,10 +56,13 @@ def above(measured: Measured, reading: str = "") -> Finding:
     return Finding("value", measured, "above", 0, reading)
 
 
+def claim(ask: Callable) -> Claim:
+    return Claim("c", ask=ask, about="", basis="from_table", place="", text="", limit="")
+
+
 def verdicts(trials: Iterator[list[Finding]]) -> list:
     """The verdict on the claim that rests on the findings of each trial."""
-    said = {"place": "section 1", "text": "So it is.", "wording": "so it is", "limit": "ours"}
-    return [judge(Claim("c", ask=lambda quantities, it=it: it, about="", **said), Quantities({})) for it in trials]
+    return [judge(claim(lambda quantities, it=it: it), Quantities({})) for it in trials]
 
 
 def normal(truths: list[float], rng: np.random.Generator, shared: float = 0.0) -> np.ndarray:
@@ -91,7 +93,6 @@ def off(truths: list[float], rng: np.random.Generator, limit: float) -> Iterator
 
 
 def ranked(truths: list[float], rng: np.random.Generator, rank: int) -> Iterator[list[Finding]]:
-    """The number of a rank."""
     for values in normal(truths, rng):
         yield [above(Measured.by(*map(Evidence, values.T), over="units", rank=rank))]
 
@@ -161,7 +162,6 @@ def where(truths: list[float], rng: np.random.Generator, layers: int, own: bool)
 
 
 def readings(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
-    """Each truth under a reading of its own."""
     for findings in of_means(truths, rng, 0.9):
         yield in_each_reading({str(number): each for number, each in enumerate(findings)})
 
@@ -177,7 +177,6 @@ def beyond_chance(truths: list[float], rng: np.random.Generator) -> Iterator[lis
 
 
 def of_layers(truths: list[float], rng: np.random.Generator) -> Iterator[list[Finding]]:
-    """Heads of one layer are closer than heads of two."""
     layer = np.repeat(np.arange(3), 4)
     for trial in range(TRIALS):
         half = rng.random((12, 12))
@@ -226,25 +225,17 @@ KINDS: dict[str, tuple[Simulate, list[float], list[float]]] = {
     "most of twelve": (partial(ranked, rank=7), [*[FAR] * 6, *[ONTO] * 6], [*[NEAR] * 7, *[-FAR] * 5]),
     "some words less others": (of_groups, [ONTO], [0.001]),
     **{
-        f"rare differences of {points} points, {'less' if side < 0 else 'more'}": (
-            partial(rare, side=side, points=points),
-            [ONTO],
-            [NEAR],
-        )
+        f"rare differences of {points} points, {name}": (partial(rare, side=side, points=points), [ONTO], [NEAR])
         for points in (0.5, 2.0)
-        for side in (1, -1)
+        for name, side in (("more", 1), ("less", -1))
     },
     "three readings": (readings, [ONTO] * 3, [NEAR] * 3),
     "beyond permutations": (beyond_chance, [ONTO], [NEAR]),
     "beyond permutations of layers": (of_layers, [ONTO], [NEAR]),
     **{
-        f"where heads of {layers} layers{' with mixes of their own' if own else ''} are": (
-            partial(where, layers=layers, own=own),
-            [ONTO],
-            [ONTO],
-        )
+        f"where heads of {layers} layers{mixes} are": (partial(where, layers=layers, own=own), [ONTO], [ONTO])
         for layers in (6, 12, 24)
-        for own in (True, False)
+        for mixes, own in ((" with mixes of their own", True), ("", False))
     },
     "behaviours of heads within layers": (of_behaviours, [ONTO], [NEAR]),
     "heads beside others of their layers": (beside_others, [ONTO], [NEAR]),
@@ -260,7 +251,6 @@ def test_false_claims_hardly_ever_hold_and_true_ones_hardly_ever_fail(kind):
 
 
 def test_nothing_else_makes_an_interval():
-    """Whoever adds a kind of interval simulates it above."""
     made = {name for name, it in vars(Measured).items() if isinstance(it, classmethod)}
     assert made == {"by", "beyond_chance"}
 
@@ -302,7 +292,6 @@ SKEWED = {
 @pytest.mark.parametrize("effects", SKEWED)
 @pytest.mark.parametrize("articles", [3, 5, 9, 12, 20, 30, 48])
 def test_tables_have_the_intervals_of_claims(articles, effects):
-    """Below eight articles there are none."""
     rng = np.random.default_rng(3)
     sizes = np.broadcast_to(rng.integers(20, 40, articles)[:, None], (articles, TRIALS)).astype(float)
     low, high = mean_intervals(SKEWED[effects](rng, sizes.shape) * sizes, sizes)
@@ -319,16 +308,11 @@ def test_intervals_know_that_few_units_show_less_skewness_than_there_is():
 
 
 def over_seeds(truths: np.ndarray, shared: float, rng: np.random.Generator) -> list[str]:
-    """The verdict over models of each trial; truths: [trial, model]; each is known with a standard error of 1.
-
-    shared: how much of the error the models have in common, since they answer the same questions.
-    """
+    """The verdict over models of each trial; truths: [trial, model]; shared: how much of the error, 1, models share."""
     error = shared**0.5 * rng.normal(size=(len(truths), 1)) + (1 - shared) ** 0.5 * rng.normal(size=truths.shape)
-    claim = Claim("c", place="", text="", basis="from_table", limit="", ask=above, about="")
-    return [
-        judged_together([Verdict(claim, "", "", (above(with_error(value)),)) for value in values]).verdict
-        for values in truths + error
-    ]
+    said = claim(above), "", ""
+    each = ([Verdict(*said, (above(with_error(value)),)) for value in values] for values in truths + error)
+    return [judged_together(verdicts).verdict for verdicts in each]
 
 
 # The share of seeds in a regime far beyond the limit, by how many standard errors, and what models share of the error.
@@ -362,7 +346,6 @@ def test_what_all_seeds_give_is_decided():
 
 @pytest.mark.parametrize("kind", ["a mean", "six that all have to hold", "the largest of a hundred", "three readings"])
 def test_what_is_far_beyond_the_limit_is_decided(kind):
-    """A rule that never decided anything would have no errors."""
     simulate, _, true = KINDS[kind]
     for far, right in ((9.0, HOLDS), (-9.0, FAILS)):
         found = [it.verdict for it in verdicts(simulate([far] * len(true), np.random.default_rng(6)))]
@@ -380,7 +363,7 @@ def test_a_condition_that_is_hardly_met_adds_no_errors():
                     raise NoVerdictError("it is not met")
                 return claimed
 
-            yield Claim("c", ask=ask, about="", basis="from_table", place="", text="", limit="")
+            yield claim(ask)
 
     for truth, wrong in ((ONTO, HOLDS), (NEAR, FAILS)):
         found = [judge(it, Quantities({})).verdict for it in conditional(truth)]

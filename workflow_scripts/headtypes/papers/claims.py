@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, partialmethod
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -30,8 +30,7 @@ def layers_of_third(third: Third, layers: int) -> list[int]:
     return [layer for layer in range(layers) if THIRDS[(6 * layer + 3) // (2 * layers)] == third]
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(NamedTuple):
     """A number inside a quantity that acts as the limit, such as 90 in "score less 90 % of the baseline's, above 0".
 
     unit: the words after the number, such as "% of the baseline's". number: the paper's number, from 0 to 100.
@@ -62,7 +61,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """HOLDS or FAILS if the whole interval, or a value without one, lies on one side of the limit, else OPEN."""
+        """HOLDS if the interval (or a value without one) is on the claimed side, FAILS if on the other, else OPEN."""
         if not self.measured.decides:
             return OPEN
         # Rounded, so that a value at the limit stays there in spite of floating-point errors.
@@ -73,7 +72,7 @@ class Finding:
 
     @property
     def p(self) -> float:
-        """The two-sided p-value of a true value at `limit`; 1 if the value can decide nothing, NaN without interval."""
+        """The two-sided p-value for a true value at `limit`; NaN for a value without interval, 1 over too few units."""
         if not self.measured.decides:
             return 1.0
         return math.nan if self.measured.p_value is None else self.measured.p_value(self.limit)
@@ -137,11 +136,10 @@ class Quantity:
     scale: Scale | None = None
     unit: str = ""
 
-    def above(self, limit: float) -> Finding:
-        return Finding(self.label, self.measured, "above", limit, scale=self.scale, unit=self.unit)
+    def claimed(self, side: Side, limit: float) -> Finding:
+        return Finding(self.label, self.measured, side, limit, scale=self.scale, unit=self.unit)
 
-    def below(self, limit: float) -> Finding:
-        return Finding(self.label, self.measured, "below", limit, scale=self.scale, unit=self.unit)
+    above, below = partialmethod(claimed, "above"), partialmethod(claimed, "below")
 
 
 def beside_permuted_layers(
@@ -164,11 +162,10 @@ def beside_permuted_layers(
 class Quantities:
     """The quantities of a model with a partition or a task; each paper's subclass has methods that its claims ask for.
 
-    by_name: {name of a quantity, such as `share.dense`: its value}.
+    by_name: {name of a quantity, such as `share.dense`: its value}. published: the paper's data.
     interval: a function from {name: weight} to the weighted sum of quantities with an interval; None if quantities are
         not of the same units, so that a sum has no interval.
     missing: {name of a quantity: reason why it is not known}; otherwise: the reason for names not in `missing`.
-    published: the paper's data.
     """
 
     by_name: dict[str, Measured]
@@ -260,10 +257,9 @@ class Claim:
 
 
 class Claims(list[Claim]):
-    """A list of a paper's claims about one kind of data, such as "text"; a call of the list appends a `Claim`.
+    """A list of a paper's claims `about` one kind of data, such as "text"; a call of the list appends a `Claim`.
 
-    A call takes the id of the claim and, by name, the other fields of `Claim` but for `about`. A call without `ask`
-    returns a decorator for the function `ask`.
+    A call takes the claim's id and, by name, its other fields; without `ask`, it returns a decorator for that function.
     """
 
     def __init__(self, about: str) -> None:
@@ -281,10 +277,7 @@ class Claims(list[Claim]):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a claim: "holds", "fails", "open" or "no verdict".
-
-    reason: why, in words. findings: all findings of the claim; empty if there is no verdict.
-    """
+    """The verdict on a claim, "holds", "fails", "open" or "no verdict", with the reason and all findings, if any."""
 
     claim: Claim
     verdict: str
@@ -305,10 +298,7 @@ class Verdict:
         return max(chosen, key=p.__getitem__, default=None)
 
     def at(self, level: float) -> str:
-        """Return the verdict on the claim if findings whose p-value is not below `level`, at most 0.05, count as open.
-
-        A failing finding's p-value is first multiplied by the number of findings in its reading.
-        """
+        """Return the claim's verdict if findings whose p-value is not below `level` (at most 0.05) count as open."""
         return _of_all(self.findings, _of_each(self.findings, level)) if self.findings else NO_VERDICT
 
 

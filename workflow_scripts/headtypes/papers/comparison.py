@@ -3,13 +3,14 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from headtypes.core.statistics import ALPHA
+from headtypes.core.statistics import ALPHA, Measured
 from headtypes.core.table_files import read_csv
 from headtypes.core.tables import document, markdown_table
 from headtypes.papers.claims import (
@@ -21,7 +22,6 @@ from headtypes.papers.claims import (
     OPEN,
     VERDICTS,
     Claim,
-    Measured,
     Quantities,
     Verdict,
     correct,
@@ -67,8 +67,7 @@ HOW_CLAIMS_ARE_JUDGED = (
 )
 
 
-@dataclass(frozen=True)
-class Subject:
+class Subject(NamedTuple):
     """A model with one partition or one task, which is compared with a paper.
 
     names: {column: cell} of the cells that all its rows share: model, partition or task, and number of inputs.
@@ -158,12 +157,12 @@ def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float
 
 
 def subject_title(model: str, other: str) -> str:
-    """Return the heading of a section on a model; other: its partition or task, or "" for tasks it does not have."""
+    """Return the heading of a section on a model; other: its partition or task, or "" for data it does not read."""
     return f"{model}, {other or 'what it does not read'}"
 
 
 def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield Markdown of verdicts, then of values; rows: those of `comparison_table` on one model and partition."""
+    """Yield a section in Markdown, verdicts first; rows: those of `comparison_table` on one model and partition."""
     if "doubtful" in rows and rows["doubtful"].any():
         yield "Types in brackets have a doubtful name."
     claims, values = (rows[rows["kind"] == kind] for kind in ("claim", "figure"))
@@ -199,7 +198,7 @@ def comparison_page(
     """Return Markdown: counts of verdicts, all claims, a section for each model and partition (or task), and notes.
 
     introduction: paragraphs before the counts. table: the result of `comparison_table`.
-    keys: its columns that name model and partition (or task). units: its columns with numbers of inputs.
+    keys: its columns that name model and partition (or task). units: those of numbers of inputs, as n_questions.
     section: a function from the rows of one model and partition (or task) to the paragraphs of its section.
     """
     parts = [
@@ -258,10 +257,7 @@ def read_named(path: str, *columns: str) -> pd.DataFrame:
 
 
 def tidy_table(subjects: Mapping[Key, Quantities], keys: list[str]) -> pd.DataFrame:
-    """Return a row for each quantity of each model with a partition or task: `keys`, quantity, value, low, high.
-
-    subjects: by (model, partition or task). keys: the names of the columns for these two.
-    """
+    """Return rows for the quantities of each model and partition or task: `keys`, quantity, value, low and high."""
     rows = [
         [*subject, name, measured.value, measured.low, measured.high]
         for subject, quantities in subjects.items()
@@ -296,8 +292,7 @@ def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
     level = min(ALPHA, 2 * (ALPHA - 0.5 ** len(judged)))
     counts = Counter(verdict.at(level) for verdict in verdicts)
     decided = set(counts) - {NO_VERDICT}
-    reason = join(f"{verdict} in {number}" for verdict, number in counts.items())
-    reason = f"in single models, by p below {level:g}: {reason}"
+    reason = f"in single models, by p below {level:g}: {join(f'{it} in {number}' for it, number in counts.items())}"
     asked = {tuple((found.side, found.limit, found.reading) for found in verdict.findings) for verdict in judged}
     means = []
     for found in zip(*(verdict.findings for verdict in judged), strict=True) if len(asked) == 1 else ():

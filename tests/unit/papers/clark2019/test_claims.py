@@ -15,21 +15,10 @@ from headtypes.analyses.gradients.results import Gradients
 from headtypes.analyses.surface.measure import COLUMNS, Surface
 from headtypes.core import statistics
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN, Claim, Quantities, judge
-from headtypes.papers.clark2019.claims.language import (
-    coreference_quantities,
-    of_coreference,
-    of_probes,
-    of_relations,
-    published_language,
-)
+from headtypes.papers.clark2019.claims import language, texts
+from headtypes.papers.clark2019.claims.language import of_coreference, of_probes, of_relations
 from headtypes.papers.clark2019.claims.statistics import Statistics, behaviours_of, whole_statistics
-from headtypes.papers.clark2019.claims.texts import (
-    Heads,
-    collect_quantities,
-    of_layers,
-    of_surface,
-    published_quantities,
-)
+from headtypes.papers.clark2019.claims.texts import Heads, collect_quantities, of_layers, of_surface
 from tests.support.clark_results import PUBLISHED, Documents, Treebank, gradients_of, head_values, layers_of, surface_of
 
 TEXTS = {claim.id: claim for claim in (*of_surface, *of_layers)}
@@ -84,13 +73,11 @@ def verdicts(evidence: Evidence | Treebank | Documents) -> dict[str, str]:
 
 
 def theirs(claim: Claim) -> Quantities:
-    """The paper's own numbers of what the claim is about."""
-    trees, documents = published_language(PUBLISHED)
-    return {"text": published_quantities(PUBLISHED), "treebank": trees, "coreference": documents}[claim.about]
+    trees, documents = language.published_language(PUBLISHED)
+    return {"text": texts.published_quantities(PUBLISHED), "treebank": trees, "coreference": documents}[claim.about]
 
 
 def made(kind: type[Treebank | Documents], **changed: dict) -> Treebank | Documents:
-    """Results of which fields have other values, {field: {name: value}}."""
     evidence = kind()
     for name, values in changed.items():
         getattr(evidence, name).update(values)
@@ -273,7 +260,6 @@ def test_the_paper_s_layers_are_those_as_deep_in_a_model_of_another_depth(depth,
 
 
 def test_a_ratio_is_that_of_means_in_the_layers_that_are_chosen_on_all_segments():
-    """Its interval is that of the jackknife."""
     rng = np.random.default_rng(4)
     sep = np.array([0.1, 0.3, 0.4]) * rng.uniform(0.8, 1.2, (200, 3))
     segments = Statistics({}, {"sep": sep, "norms.sep": 0.2 * sep**2 * rng.uniform(0.5, 1.5, (200, 1))})
@@ -327,9 +313,8 @@ def test_what_depends_on_the_candidates_of_a_guess_is_open():
 
 def test_a_claim_about_relations_that_a_treebank_lacks_has_no_verdict():
     evidence = Treebank()
-    for values, name in product(
-        (evidence.accuracies, evidence.leads, evidence.directions, evidence.heads), ("pobj", "prep", "aux", "mark")
-    ):
+    fields = evidence.accuracies, evidence.leads, evidence.directions, evidence.heads
+    for values, name in product(fields, ("pobj", "prep", "aux", "mark")):
         values.pop(name)
     quantities = evidence.quantities()
     found = {name: judge(claim, quantities) for name, claim in TREEBANK.items()}
@@ -377,13 +362,12 @@ def test_non_nouns_are_asked_of_the_head_in_which_objects_look_at_their_verbs(ev
 def test_no_accuracy_has_an_interval_beyond_all_of_its_words():
     two = np.full((20, 1), 2)
     sums = MentionSums(["nearest"], ["mentions"], ["pronoun"], [""], two.astype(float), two)
-    found = coreference_quantities(sums, PUBLISHED)
+    found = language.coreference_quantities(sums, PUBLISHED)
     low, high = found["coreference.nearest.pronoun"].ends
     assert low < high == pytest.approx(100)
 
 
 def drawn_surface(segments: int = 9, layers: int = 6, heads: int = 4) -> Surface:
-    """Random patterns, different in every segment."""
     rng = np.random.default_rng(3)
     patterns = rng.random((segments, layers, heads, len(COLUMNS))).astype(np.float32)
     uniform = rng.uniform(4, 5, (segments, layers)).astype(np.float32)

@@ -32,7 +32,6 @@ def table(quantities) -> pd.DataFrame:
 
 
 def stated(about: str) -> int:
-    """How many claims the paper states about a kind of task."""
     return sum(claim.basis == "stated" and claim.about == about for claim in CLAIMS)
 
 

@@ -6,7 +6,6 @@ from tests.support.clark_results import PUBLISHED
 
 
 def test_values_sum_as_copied():
-    """Sums fail when one value is changed by accident."""
     relations = PUBLISHED.relations.rows
     assert sum(row.accuracy for row in relations) == pytest.approx(1054.6)
     assert sum(row.baseline for row in relations) == pytest.approx(716.6)

@@ -21,14 +21,8 @@ REFERENCE = Guan2020.read(ROOT / "reference" / "guan2020.yaml")
 CLAIMS = {claim.id: claim for claim in PAPERS}
 # Claims about which the paper gives no numbers.
 IN_WORDS = {
-    *(
-        "patterns-differ",
-        "patterns-consistent",
-        "three-clusters-stable",
-        "five-clusters-stable",
-        "mixture-similar",
-        "diagonal-medium-special",
-    ),
+    *("patterns-differ", "patterns-consistent", "three-clusters-stable", "five-clusters-stable", "mixture-similar"),
+    "diagonal-medium-special",
     *("dense-first-layers", "dense_vertical-middle-layers", "vertical-last-layers"),
     *("clusters-kept-in-fine-tuning", "changes-in-last-layers", "models-alike", "dense_vertical-last-layer"),
 }
@@ -62,7 +56,6 @@ def changed_clusters(*percent: float) -> Evidence:
 
 
 def family(**models: dict[str, list[int]]) -> Evidence:
-    """Layouts by the name of the model in Table 1."""
     layouts = (layout(heads, f"family.{name.replace('_', '-')}.heads") for name, heads in models.items())
     return {name: n for of_model in layouts for name, n in of_model.items()}
 
@@ -136,13 +129,11 @@ def asked_of(claim: Claim) -> list[dict[int, float]]:
 
 
 def used(claim: Claim) -> set[int]:
-    """The conditions that a claim reads, apart from the baseline."""
     return set().union(*asked_of(claim)) - {1}
 
 
 @pytest.mark.parametrize("model", REFERENCE.rows)
 def test_every_claim_holds_on_the_published_numbers_or_a_note_says_that_it_does_not(model):
-    """Claims in words without numbers have no verdict on them."""
     published = published_quantities(REFERENCE, model)
     found = {claim.id: claims.judge(claim, published).verdict for claim in PAPERS}
     assert {name for name, verdict in found.items() if verdict == NO_VERDICT} == IN_WORDS
@@ -337,16 +328,7 @@ def test_thirds_hold_every_layer_once_and_as_evenly_as_they_can(layers):
 
 def correlation(one: np.ndarray, other: np.ndarray) -> float:
     """Of the types' counts by layer less each type's mean, [type, layer], in one row."""
-    rows = [(layout - layout.mean(axis=1, keepdims=True)).ravel() for layout in (one, other)]
-    return rows[0] @ rows[1] / np.sqrt((rows[0] @ rows[0]) * (rows[1] @ rows[1]))
-
-
-def shuffled(layout: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """As many heads of each type, at random in layers of equal size, as those of a model are."""
-    kinds, layers = np.repeat(np.arange(len(layout)), layout.sum(1)), layout.shape[1]
-    new = np.zeros_like(layout)
-    np.add.at(new, (kinds, rng.permutation(len(kinds)) % layers), 1)
-    return new
+    return np.corrcoef(*((layout - layout.mean(axis=1, keepdims=True)).ravel() for layout in (one, other)))[0, 1]
 
 
 def test_models_are_alike_as_their_layouts_correlate_beyond_chance():
@@ -361,11 +343,12 @@ def test_models_are_alike_as_their_layouts_correlate_beyond_chance():
 
 
 def with_random_types(rng: np.random.Generator) -> Evidence:
-    """Models whose heads have their types in random order."""
+    """Models with as many heads of each type, at random in layers of equal size."""
 
     def drawn(heads: dict[str, list[int]]) -> dict[str, list[int]]:
-        counts = shuffled(np.array([heads[name] for name in TYPES]), rng)
-        return dict(zip(TYPES, counts.tolist(), strict=True))
+        kinds = np.repeat(TYPES, [sum(heads[name]) for name in TYPES])
+        layers = rng.permutation(len(kinds)) % 12
+        return {name: np.bincount(layers[kinds == name], minlength=12).tolist() for name in TYPES}
 
     return layout(drawn(LAYERS)) | family(**{model: drawn(heads) for model, heads in FAMILY.items()})
 

@@ -1,5 +1,7 @@
 """Ours beside the published: every figure in its row, verdicts first, doubt and contradictions where they belong."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +21,6 @@ LIKE_THE_PAPER = SATISFIED | {f"{each.id}.f1": each.f1 for each in REFERENCE.con
 
 
 def compared(evidence: Evidence, interval=None) -> pd.DataFrame:
-    """The comparison of a partition of which this is known."""
     return compare_with_guan({KEY: model_of(evidence, interval)}, {KEY: "squad"}, REFERENCE)
 
 
@@ -39,12 +40,11 @@ def collected(partitions: dict, answered: dict | None = None, **more) -> pd.Data
     return compare_with_guan(collect_quantities(partitions, answered or {}, rows, REFERENCE, **more), {}, REFERENCE)
 
 
-def claims(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["kind"] == "claim"].set_index("id")
+def rows_of(kind: str, table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["kind"] == kind].set_index("id")
 
 
-def figures(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["kind"] == "figure"].set_index("id")
+claims, figures = partial(rows_of, "claim"), partial(rows_of, "figure")
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import write_json
 from headtypes.core.table_files import write_csv
 from headtypes.papers.guan2020.paper import GUAN2020
-from headtypes.papers.guan2020.quantities import models_beside, numbered_conditions, read_answers, read_stabilities
+from headtypes.papers.guan2020.quantities import _numbered_conditions, models_beside, read_answers, read_stabilities
 from headtypes.planning.config import read_config
 from headtypes.planning.plan import Plan
 from tests.support.planted import typed
@@ -16,7 +16,6 @@ from tests.unit.papers.guan2020.test_claims import REFERENCE
 
 
 def scored(level: float) -> pd.DataFrame:
-    """Scores of ten questions with a mean, of as many articles."""
     figures = level + np.tile([-1.0, 1.0], 5)
     return pd.DataFrame(
         {"id": [str(n) for n in range(10)], "article": list("abcdefghij"), "exact_match": figures, "f1": figures + 10}
@@ -48,7 +47,7 @@ def test_answers_are_those_of_each_partitions_own_files(tmp_path):
 def test_a_condition_has_the_papers_number_and_the_first_of_equals_counts():
     rows = [("c", {"diagonal": "zero"}), ("again", {"diagonal": "zero"}), ("nothing", {}), ("own", {"dense": "mean"})]
     about = {"model": "a", "partition": "p"}
-    found = numbered_conditions([about | {"condition": name, "operations": done} for name, done in rows], REFERENCE)
+    found = _numbered_conditions([about | {"condition": name, "operations": done} for name, done in rows], REFERENCE)
     assert found == {("a", "p"): {3: "c", 1: "nothing"}}
 
 
@@ -83,23 +82,15 @@ def test_a_family_is_of_one_way_and_of_the_same_task_where_there_is_one():
     names += [("mrpc", "pairs-kmeans-k4"), ("mrpc", "more-kmeans-k4"), ("late", "qa-kmeans-k4")]
     partitions = []
     for model, name in names:
-        _, _, way = name.partition("-")
-        method, _, k = way.partition("-k")
-        partitions.append(
-            {"model": model, "partition": name, "published": models[model], "method": method or None, "k": k or None}
-        )
-    found = models_beside(partitions, {name: "/".join(name) for name in names})
-    assert found == {
-        ("fine", "qa-kmeans-k4"): {
-            "squad": "fine/qa-kmeans-k4",
-            "pre-trained": "base/qa-kmeans-k4",
-            "mrpc": "late/qa-kmeans-k4",
-        },
-        ("fine", "qa-kmeans-k3"): {"squad": "fine/qa-kmeans-k3", "pre-trained": "base/qa-kmeans-k3"},
-    }
-    without = models_beside(
-        [it for it in partitions if it["model"] != "late"], {name: "/".join(name) for name in names}
-    )
+        method, _, k = name.partition("-")[2].partition("-k")
+        about = {"model": model, "partition": name, "published": models[model]}
+        partitions.append(about | {"method": method or None, "k": k or None})
+    read = {name: "/".join(name) for name in names}
+    found = models_beside(partitions, read)
+    with_3 = {"squad": "fine/qa-kmeans-k3", "pre-trained": "base/qa-kmeans-k3"}
+    with_4 = {"squad": "fine/qa-kmeans-k4", "pre-trained": "base/qa-kmeans-k4", "mrpc": "late/qa-kmeans-k4"}
+    assert found == {("fine", "qa-kmeans-k3"): with_3, ("fine", "qa-kmeans-k4"): with_4}
+    without = models_beside([it for it in partitions if it["model"] != "late"], read)
     assert without["fine", "qa-kmeans-k4"]["mrpc"] == "mrpc/pairs-kmeans-k4"
 
 

@@ -21,16 +21,8 @@ from itertools import combinations
 import numpy as np
 
 from headtypes.analyses.types.names import MIXTURES, TYPES
-from headtypes.core.statistics import ALPHA
-from headtypes.papers.claims import (
-    Claims,
-    Measured,
-    NoVerdictError,
-    Quantity,
-    beside_permuted_layers,
-    in_each_reading,
-    join,
-)
+from headtypes.core.statistics import ALPHA, Measured
+from headtypes.papers.claims import Claims, NoVerdictError, Quantity, beside_permuted_layers, in_each_reading, join
 from headtypes.papers.guan2020.quantities import Model, beyond_others, by_thirds
 
 # How the paper's words for a loss become numbers: the percentage of the baseline's exact match that is left. These are

@@ -27,7 +27,6 @@ from headtypes.papers.claims import (
     PERMUTATIONS,
     THIRDS,
     Measured,
-    NoVerdictError,
     Quantities,
     Quantity,
     Scale,
@@ -37,7 +36,7 @@ from headtypes.papers.claims import (
     layers_of_third,
 )
 from headtypes.papers.guan2020.published import MAIN_MODEL, METRICS, Guan2020
-from headtypes.papers.paper import Key
+from headtypes.papers.paper import Key, NoVerdictError
 
 _MISSING = {
     **dict.fromkeys(("dips.line", "dips.paths"), "gaps between heads were not measured, or heads are fewer than 20"),
@@ -77,7 +76,7 @@ class Model(Quantities):
         return Quantity(label, self._weighted_score(weights), unit="points")
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
-        """Return the percent of a type's heads in one third of the layers less the most in another, less chance.
+        """Return the percent of a type's heads in one third of the layers less the most in another third, less chance.
 
         Chance is the mean of this difference over permutations of the layers, which also give the interval.
         """
@@ -159,18 +158,18 @@ class Model(Quantities):
 
 def by_thirds(by_layer: np.ndarray) -> np.ndarray:
     """Return sums of [..., layer] numbers over the first, middle and last third of the layers, [..., third]."""
-    of_thirds = [layers_of_third(third, by_layer.shape[-1]) for third in THIRDS]
-    return np.stack([by_layer[..., layers].sum(axis=-1) for layers in of_thirds], axis=-1)
+    depth = by_layer.shape[-1]
+    return np.stack([by_layer[..., layers_of_third(third, depth)].sum(axis=-1) for third in THIRDS], axis=-1)
 
 
 def beyond_others(thirds: np.ndarray, third: Third) -> np.ndarray:
-    """Return the value of one third of the layers, [...], less the largest of another; thirds: [..., third] values."""
+    """Return the value of one third of the layers, [...], less the larger of the two others; thirds: [..., third]."""
     number = THIRDS.index(third)
     return thirds[..., number] - np.delete(thirds, number, axis=-1).max(axis=-1)
 
 
 def name_operations(operations: Mapping[str, str], doubtful: Sequence[str] = ()) -> str:
-    """Return a condition, {type or head: operation}, such as "zero dense+[vertical]" if vertical is doubtful."""
+    """Return a condition, {type or head: operation}, in words: "zero dense+[vertical]" if vertical is doubtful."""
     types: dict[str, list[str]] = {}
     for name, operation in operations.items():
         types.setdefault(operation, []).append(bracket(name, doubtful))
@@ -200,12 +199,12 @@ def collect_quantities(
 ) -> dict[Key, Model]:
     """Return the quantities of every model and partition; keys of mappings are (model, partition).
 
-    answers: the result of `read_answers`.
-    rows: mappings with the keys model, partition, condition and operations, one for each evaluation.
+    answers: the result of `read_answers`. rows: mappings with the keys model, partition, condition and operations, one
+        for each evaluation; of several with the same operations, the first is taken.
     stabilities: {name: quantity} on the clustering. parents: partition of the model's parent, or None.
     families: {row of the paper's Table 1: partition of the model for this row}.
     """
-    numbered, collected = numbered_conditions(rows, published), {}
+    numbered, collected = _numbered_conditions(rows, published), {}
     for key, partition in partitions.items():
         heads, special = partition.table["type"].value_counts(), partition.table.groupby("type")["special"].mean()
         values = {f"share.{name}": 100 * heads[name] / len(partition.table) for name in partition.types}
@@ -243,12 +242,8 @@ def published_quantities(published: Guan2020, row: str | None = None) -> Model:
     return Model({name: Measured(value) for name, value in values.items()}, published=published)
 
 
-def numbered_conditions(rows: Iterable[Mapping], published: Guan2020) -> dict[Key, dict[int, str]]:
-    """Return the config's name of each of the paper's conditions, {(model, partition): {number in the paper: name}}.
-
-    rows: mappings, one for each evaluation: model, partition, condition (name with its reading) and operations. If
-        several evaluations have the same operations, the first is taken.
-    """
+def _numbered_conditions(rows: Iterable[Mapping], published: Guan2020) -> dict[Key, dict[int, str]]:
+    # The config's names of the paper's conditions, by their numbers.
     named: dict[Key, dict[int, str]] = defaultdict(dict)
     for row in rows:
         if of_paper := published.condition_with(row["operations"]):
@@ -264,8 +259,7 @@ def _layout(partition: Partition) -> dict[str, int]:
 
 def _kept(partition: Partition, parent: Partition) -> dict[str, Measured]:
     kept = 100 * matched_clusters(partition, parent)
-    seed = derive_seed(0, "kept_by_chance")
-    chance = kept_by_chance(partition, parent, permutations=PERMUTATIONS, seed=seed)
+    chance = kept_by_chance(partition, parent, permutations=PERMUTATIONS, seed=derive_seed(0, "kept_by_chance"))
     measured = {"kept": Measured(kept.mean()), "kept_beyond_chance": Measured.beyond_chance(kept.mean(), chance)}
     return measured | {f"changed.{layer}": Measured(100 - of) for layer, of in enumerate(kept.mean(axis=1))}
 
@@ -293,9 +287,9 @@ def read_stabilities(
     """Return {(model, partition): {name: quantity}} on how stable clusterings are and on gaps between heads.
 
     Names: stability.{k}.{what is halved}, in percent; own_cluster, the percent of pairs of a head and a sample whose
-    nearest cluster is the head's; mixture_agreement.{mixture}, an adjusted Rand index; dips.line and dips.paths, on
-    gaps. Arguments are by (model, partition). stabilities: paths of JSON files on clusterings. numbers: paths of
-    tables with the stability for each number of types k.
+    nearest cluster is the head's; mixture_agreement.{mixture}, an adjusted Rand index; dips.line and dips.paths, dips
+    less that of one peak, in percent. Arguments are by (model, partition). stabilities: paths of JSON files on
+    clusterings. numbers: paths of tables with the stability for each number of types k.
     """
     found = {}
     for key, path in stabilities.items():
@@ -331,8 +325,7 @@ def models_beside(partitions: Sequence[dict], read: dict[Key, Partition]) -> dic
         way = main["method"], main["k"]
         alike = [one for one in partitions if one["published"] and (one["method"], one["k"]) == way]
         alike.sort(key=lambda one: (one is not main, one["partition"] != main["partition"]))
-        family: dict[str, Partition] = {}
+        family = families.setdefault((main["model"], main["partition"]), {})
         for one in alike:
             family.setdefault(one["published"], read[one["model"], one["partition"]])
-        families[main["model"], main["partition"]] = family
     return families

@@ -17,7 +17,6 @@ from headtypes.papers.claims import Claims, Measured, NoVerdictError, Quantities
 from headtypes.papers.paper import TASK_KEYS, Compared, Key, Published
 
 KINDS = {"special": ("cls", "sep"), "punctuation": ("comma", "period")}
-_NO_SPECIAL = "its inputs have no [CLS] and no [SEP]"
 
 
 class Shares(Quantities):
@@ -27,7 +26,7 @@ class Shares(Quantities):
     """
 
     def by_norms_beyond(self, kind: str, times: float) -> Quantity:
-        """Return the percent of norms that tokens of a kind get less `times` their percent of weights, in points."""
+        """Return the percent of norms that "special" or "punctuation" tokens get less `times` that of weights."""
         names = f"{kind}.norms", f"{kind}.weights"
         if any(name not in self for name in names) or self[names[1]].value == 0:
             raise NoVerdictError(self.otherwise)
@@ -68,8 +67,7 @@ def compare_files(features: Mapping[Key, StrPath], published: Published, **judgi
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
     subjects = []
     for key, ours in quantities.items():
-        rest = ((name, measured) for name, measured in ours.by_name.items() if name != "n_samples")
-        values = [comparison.value_row(*_said(name), measured) for name, measured in rest]
+        values = [comparison.value_row(*_said(name), it) for name, it in ours.by_name.items() if name != "n_samples"]
         names = dict(zip(TASK_KEYS, key, strict=True)) | {"n_samples": int(ours["n_samples"].value)}
         subjects.append(comparison.Subject(names, claim, ours, theirs, values))
     table = comparison.comparison_table(subjects, [*TASK_KEYS, *comparison.COLUMNS, "n_samples"], **judging)
@@ -107,7 +105,7 @@ def collect_shares(path: StrPath, published: Published) -> Shares:
         return Measured.by(Evidence(of_samples @ vector), over="samples")
 
     measured = {name: interval({name: 1.0}) for name in columns} | values | {"n_samples": Measured(len(of_samples))}
-    return Shares(measured, interval, otherwise=_NO_SPECIAL, published=published)
+    return Shares(measured, interval, otherwise="its inputs have no [CLS] and no [SEP]", published=published)
 
 
 def _said(name: str) -> tuple[str, str, str]:

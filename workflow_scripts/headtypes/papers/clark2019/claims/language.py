@@ -4,11 +4,11 @@ Accuracies are in percent. Claims are judged on `columns`, scored on other sente
 were chosen on; values with the paper's beside them are chosen and scored on the same ones.
 
 Sentences that no claim decides: that "particular heads correspond remarkably well to particular relations" (the best
-heads of relations differ in noise, too); that the maps have "a fairly thorough
-representation of English syntax" (the UAS of 77 is called decent, without a scale); that ignoring [SEP] and [CLS] does
-not change the accuracies of most heads significantly (footnote 3; guesses with them are not stored); that a head marks
-'s where the annotation marks its complement (a picture, and the row poss); that vector representations hold not much
-more syntax than attention does (another paper's probe).
+heads of relations differ in noise, too); that the maps have "a fairly thorough representation of English syntax" (the
+UAS of 77 is called decent, without a scale); that ignoring [SEP] and [CLS] does not change the accuracies of most heads
+significantly (footnote 3; guesses with them are not stored); that a head marks 's where the annotation marks its
+complement (a picture, and the row poss); that vector representations hold not much more syntax than attention does
+(another paper's probe).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,25 +23,13 @@ from headtypes.analyses.probes.scores import RightWords
 from headtypes.analyses.relations.accuracy import ALL, CHOSEN, GROUPS, QUANTITIES, TOTALS, BestHeads
 from headtypes.core.files import derive_seed, read_each
 from headtypes.core.hdf5_files import read_arrays, read_groups
-from headtypes.core.statistics import Evidence, Together, added
-from headtypes.papers.claims import (
-    PERMUTATIONS,
-    Claims,
-    Finding,
-    Measured,
-    NoVerdictError,
-    Quantities,
-    Quantity,
-    Side,
-    in_each_reading,
-    join,
-)
+from headtypes.core.statistics import Evidence, Measured, Together, added
+from headtypes.papers.claims import PERMUTATIONS, Claims, Finding, Quantities, Quantity, Side, in_each_reading, join
 from headtypes.papers.clark2019.claims.texts import HIGH
 from headtypes.papers.clark2019.published import MENTIONS, READINGS, SYSTEMS, Clark2019, our_relation
-from headtypes.papers.paper import Found, Key
+from headtypes.papers.paper import Found, Key, NoVerdictError
 
 Statistic = Literal["accuracy", "lead", "direction"]
-# Of the best head of a relation.
 STATISTICS: dict[Statistic, str] = {
     "accuracy": "accuracy of the best head",
     "lead": "accuracy of the best head less that of the best offset",
@@ -60,7 +48,7 @@ _NO_OTHERS = "no document is left to choose a head on: all with coreferent menti
 
 
 class Column(NamedTuple):
-    """The scores of a system in each sentence or document (unit); their mean over all items, such as words, counts.
+    """A system's scores in each unit, a sentence or document; an accuracy is their mean over all items, such as words.
 
     right: [unit] sum of the items' scores, 1 for an item that is right, or of differences of two such scores.
     items: [unit] number of items. least: lowest possible percent of a unit: 0, or -100 for differences.
@@ -90,8 +78,7 @@ def _weighted_sum(columns: Mapping[str, Column], weights: Mapping[str, float]) -
 class Accuracies(Quantities):
     """Quantities of a model on a treebank, or on documents, that are weighted sums of accuracies.
 
-    columns: {name: scores in each sentence or document}, by which claims are judged; None for the paper's own numbers,
-        which are in `by_name`.
+    columns: {name: scores in each sentence or document}, by which claims are judged; None for the paper's own numbers.
     """
 
     over: ClassVar[str]
@@ -139,9 +126,8 @@ class Trees(Accuracies):
     ) -> Finding:
         """Return the finding that the best heads of at least `number` relations have a statistic on a side of a limit.
 
-        Each relation is judged by itself, at a level that is corrected for the number of relations. Raises
-        `NoVerdictError` if the verdict depends on relations that the treebank lacks. statistic: "accuracy", its
-        "lead" over the best offset, or what it has beyond the other "direction"; in percent, as `limit` is.
+        statistic: the "accuracy", its "lead" over the best offset, or by how much it beats the best head of the other
+            "direction". Raises `NoVerdictError` if the verdict depends on relations that the treebank lacks.
         """
         names = [f"relation.{name}.{statistic}" for name in relations]
         known = self.known(names)
@@ -154,7 +140,7 @@ class Trees(Accuracies):
         label = f"{STATISTICS[statistic]}, the {other} of the {number} {which} of {join(relations)}"
         name = f"relations.{statistic}.{which}_{number}_of_{'_'.join(relations)}"
         found = self.asked(name, label, *({name: 1.0} for name in known), unit=UNITS[statistic], rank=rank)
-        return found.above(limit) if side == "above" else found.below(limit)
+        return found.claimed(side, limit)
 
     def probe_difference(self, system: str, other: str) -> Quantity:
         """Return the attachment score of a probe or baseline, such as "attention", less that of another, in points."""
@@ -319,8 +305,8 @@ def sep_beyond_others(best: BestHeads, relations: Mapping[str, int]) -> Measured
     A head finds a relation if its accuracy is more than ten points above the best offset, and looks at [SEP] if [SEP]
     gets more than 0.25 of its attention, both on the sentences on which heads are chosen. A head's rise is its share of
     attention to [SEP] from words without the relation, less that from words with it. The value is the mean rise of the
-    best heads that do both. Chance is the mean if these change places at random with heads of their layers that look at
-    [SEP] and find no relation. Raises `NoVerdictError` if no head does both.
+    relations' best heads that do both. Chance is the mean if these change places at random with heads of their layers
+    that look at [SEP] and find no relation. Raises `NoVerdictError` if no head does both.
     """
     finds = _finders(best, relations)
     if not finds:
@@ -401,8 +387,7 @@ def _(trees: Trees):
     label, readings = "percent of attention to [SEP] from non-nouns in the best head of dobj", {}
     for reading, group in NON_NOUNS.items():
         name = f"non_nouns.dobj.{group}"
-        asked = trees.asked(f"scored.{name}", f"{label}, {reading}", {name: 1.0}, unit="%")
-        readings[reading] = asked.above(50)
+        readings[reading] = trees.asked(f"scored.{name}", f"{label}, {reading}", {name: 1.0}, unit="%").above(50)
     return in_each_reading(readings)
 
 

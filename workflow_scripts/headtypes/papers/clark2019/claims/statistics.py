@@ -63,7 +63,7 @@ class Statistics:
         return self._known(self.layers, name)
 
     def ratio(self, above: str, below: str) -> np.ndarray:
-        """Return the ratio of two statistics of layers: [layer], or [segment, layer] if they are of each segment.
+        """Return `above` / `below`, two statistics of layers: [layer], or [segment, layer] if they are of each segment.
 
         A segment has ratio + (above - ratio * below) / mean of below, so that the mean over segments is the ratio.
         """
@@ -108,10 +108,7 @@ def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndar
 
 
 def whole_statistics(surface: Surface, gradients: Gradients | None, published: Clark2019) -> Statistics:
-    """Return the statistics of a model on all segments of a text; `gradients` is None if they were not measured.
-
-    published: the paper's data, with the limits above which heads look at the next or previous token.
-    """
+    """Return a model's statistics on all segments of a text, by the paper's limits; gradients: None if not measured."""
     heads = {name: surface.mean(*which) for name, which in COLUMN_OF.items() if which[1] in surface.read}
     missing = {"norms.sep": "norms were not read (clustering.of, divided_by)"} if surface.norms is None else {}
     missing |= _missing(heads)

@@ -22,15 +22,13 @@ from headtypes.analyses.gradients.results import Gradients, read_gradients
 from headtypes.analyses.surface.measure import Surface
 from headtypes.core.files import derive_seed
 from headtypes.core.hdf5_files import read_arrays
-from headtypes.core.statistics import Evidence
+from headtypes.core.statistics import Evidence, Measured
 from headtypes.papers.claims import (
     HOLDS,
     PERMUTATIONS,
     THIRDS,
     Claims,
     Finding,
-    Measured,
-    NoVerdictError,
     Quantities,
     Quantity,
     Side,
@@ -50,7 +48,7 @@ from headtypes.papers.clark2019.claims.statistics import (
     whole_statistics,
 )
 from headtypes.papers.clark2019.published import Behaviour, Clark2019
-from headtypes.papers.paper import Found, Key
+from headtypes.papers.paper import Found, Key, NoVerdictError
 
 # Kinds of token that can be a sink of attention, and their statistics; a model's first token may be one of the others.
 SINKS = ("cls", "sep", "punctuation", "first")
@@ -125,7 +123,7 @@ class Heads(Quantities):
         return self.asked(f"heads.{statistic}.{name}", label, lambda it: it.of_heads(statistic), rank=rank)
 
     def mean(self, statistic: str, third: Third, *, less: tuple[str, Third] | None = None) -> Quantity:
-        """Return a statistic's mean over a third of the layers, less the mean of another (statistic, third), `less`."""
+        """Return a statistic's mean over a third of the layers, less that of (statistic, third) in `less`, if any."""
         depth, means = self.whole.of_layers(statistic).shape[-1], [(statistic, third)]
         name, label = f"layers.{statistic}.{third}", f"mean {LABELS[statistic]} in the {third} third of layers"
         if less is not None:
@@ -223,8 +221,7 @@ def _with_values(heads: Heads) -> Heads:
 
 def _permuted(layers: Mapping[str, float | None]) -> Measured:
     both_sides = min(1.0, 2 * min(layers["p"], 1 - layers["p"] + 1 / (1 + layers["permutations"])))
-    ends = layers["low"], layers["high"]
-    return Measured(layers["difference"], *ends, lambda limit: both_sides, "permutations")
+    return Measured(layers["difference"], layers["low"], layers["high"], lambda limit: both_sides, "permutations")
 
 
 def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> Measured:
@@ -268,9 +265,7 @@ section_3_3 = of_surface.at("section 3.3")
 HIGH = 0.25
 _RATIO = f"{LABELS['gradient.sep']} divided by {LABELS['gradient.all']}"
 # Sentences of the paper that several claims follow from.
-_EARLY_TO_DEEP = (
-    "Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas"
-)
+_EARLY = "Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas"
 _FROM_LAYER_5 = (
     "Starting in layer 5 \u2013 the same layer where attention to [SEP] becomes high \u2013 the gradients for "
     "attention to [SEP] become very small"
@@ -340,7 +335,7 @@ section_3_1(
 figure_2(
     "cls-early",
     text="Early heads attend to [CLS] more than middle and deep ones do.",
-    wording=_EARLY_TO_DEEP,
+    wording=_EARLY,
     limit="early are the first third of the layers, in which the mean is above that of either other third",
     ask=lambda heads: heads.most_in("first", "cls"),
 )
@@ -366,7 +361,7 @@ def _(heads: Heads):
 figure_2(
     "sep-most-in-middle",
     text="Middle heads attend to [SEP] more than early and deep ones do.",
-    wording=_EARLY_TO_DEEP,
+    wording=_EARLY,
     limit=(
         "in the middle third of the layers the mean is above 0.25, which the published means pass between layers 4 and "
         "5, and above that of either other third"
@@ -377,7 +372,7 @@ figure_2(
 figure_2(
     "punctuation-deep",
     text="Deep heads attend to periods and commas more than early and middle ones do.",
-    wording=_EARLY_TO_DEEP,
+    wording=_EARLY,
     limit="deep are the last third of the layers, in which the mean is above that of either other third",
     ask=lambda heads: heads.most_in("last", "punctuation"),
 )
