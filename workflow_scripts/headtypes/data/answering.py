@@ -28,7 +28,10 @@ def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
 
 
 def tokens_within(logits: int, batch_tokens: int, share: float, vocabulary: int) -> int:
-    """Return `batch_tokens`, or fewer: a `share` of them may have about `logits` logits in all, `vocabulary` each."""
+    """Return the most tokens of a batch, at most `batch_tokens`, if logits are computed for a `share` of its tokens.
+
+    logits: about how many logits a batch may have. vocabulary: number of logits of one token.
+    """
     return max(1, min(batch_tokens, int(logits / vocabulary / max(share, 1e-3))))
 
 
@@ -80,9 +83,10 @@ class Answers(SomeTokens):
             self.draw([np.flatnonzero(ids >= 0) for ids in of_batch], [ids[ids >= 0] for ids in of_batch])
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return each window's mean cross entropy, [window] in nats, over right classes or over tokens to predict.
+        """Return each window's mean cross entropy, [window] in nats; for a language model, over the tokens to predict.
 
-        The right class is 0 in a window without the answer. given: keyword arguments of the model's call.
+        For any other model, it is over the right classes, 0 in a window without the answer.
+        given: keyword arguments of the model's call.
         """
         if self._tokens is None:
             return self._class_losses(output, given)

@@ -86,7 +86,7 @@ _DRAWN, _MASKED, _REPLACED = 0.15, 0.8, 0.1
 
 
 class Masked(NamedTuple):
-    """An input with masked words: all token ids, and index (rising) and original id of each drawn token."""
+    """An input with masked words: its token ids now, and index (rising) and original id of each drawn token."""
 
     input_ids: np.ndarray
     indices: np.ndarray

@@ -156,7 +156,7 @@ def metrics_in(scores: pd.DataFrame) -> list[Metric]:
 
 
 def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
-    """Return the column "tokens" of a table of scores, [row], or None if the table has no such column."""
+    """Return the number of tokens of each row of a table of scores, [row]; None if it has no column "tokens"."""
     return scores[SIZES].to_numpy(float) if SIZES in scores else None
 
 
@@ -206,7 +206,7 @@ class Kind(ABC):
     name, title: name in the configuration, and in a sentence.
     row: the class of the kind's rows, a dataclass and `StrictRecord`.
     form, formats: how a file of data is read (`json`, `table`, or `files`, which the kind reads), its formats in words.
-    keys, source_keys: keys of a task, and of its source, that the configuration allows for this kind, not for all.
+    keys, source_keys: keys of a task, and of its source, that this kind has in the configuration, and not every kind.
     columns: {field of a row: column of a table that the configuration can name}.
     truncation: which text of a sample that is too long is cut, as the argument `truncation` of a tokenizer.
     running: whether the two texts of a sample are joined into one if the tokenizer puts no `[SEP]` between them.

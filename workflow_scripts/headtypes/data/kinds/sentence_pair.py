@@ -142,7 +142,7 @@ class SentencePair(Kind):
 
 
 def label_numbers(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
-    """Return the index of each pair's label among a model's labels, in upper or lower case, [pair] int64."""
+    """Return the index of each pair's label among a model's labels, whatever their case, [pair] int64."""
     import numpy as np
 
     names, where = labels_of(record), f"models.{record.name}"

@@ -1,6 +1,6 @@
 """Treebanks as a kind of task: rows are the sentences of a CoNLL-U file, of which none are drawn.
 
-Of a CoNLL-U file, ranges (`1-2`) are skipped, and empty nodes (`1.1`) kept for MISC.
+Ranges of a CoNLL-U file (`1-2`) are skipped, and its empty nodes (`1.1`) kept for MISC.
 """
 
 import re
