@@ -8,29 +8,19 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 # The files and folders that take longest, in this order; all others come after them.
-LONGEST = (
-    "tests/cluster/",
-    "tests/workflow/test_end_to_end.py",
-    "tests/contract/",
-    "tests/reliability/test_runs.py",
-    "tests/workflow/",
-    "tests/docs/",
-    "tests/reliability/",
-)
+LONGEST = ("cluster", "workflow/test_end_to_end", "contract", "reliability", "workflow", "docs")
 
 
 def pytest_collection_modifyitems(items: list) -> None:
     """What takes long comes first, so that the processes that share the files of tests end together."""
-    items.sort(key=lambda item: next((at for at, path in enumerate(LONGEST) if path in item.nodeid), len(LONGEST)))
+    items.sort(key=lambda item: [f"tests/{path}" not in item.nodeid for path in LONGEST])
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let noise be asked for, under which no test may rest on the last bit of a number."""
     parser.addoption("--noise", type=float, metavar="SIZE", help="relative noise on what layers return, such as 1e-7")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin to add the noise that is asked for; PyTorch is loaded for that alone."""
     config.noise = None
     if size := config.getoption("--noise"):
         from tests.support.noise import Noise
@@ -40,6 +30,5 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> None:
-    """Have noise in a test and what it sets up, unless it is about equal bits."""
     if item.config.noise:
         item.config.noise.begin(item.nodeid, on=item.get_closest_marker("same_bits") is None)

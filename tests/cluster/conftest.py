@@ -1,5 +1,3 @@
-"""A Slurm for all tests of this folder, and a working directory whose jobs go to it."""
-
 import contextlib
 import os
 import shutil
@@ -22,7 +20,6 @@ CONDITIONS = ["baseline", "zero-dense", "uniform-vertical", "drop_intra-diagonal
 
 
 def absent(reason: str) -> None:
-    """Skip, or fail where all tests must run."""
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)
@@ -48,16 +45,12 @@ def slurm():
 
 @dataclass(frozen=True)
 class ClusterWorkdir(Workdir):
-    """A working directory whose jobs go to a Slurm."""
-
     slurm: Slurm
 
     @contextlib.contextmanager
     def started(self, *arguments: str) -> Iterator[subprocess.Popen]:
-        """Start the workflow with profiles/slurm; it is ended with the `with` block."""
         command = [str(SNAKEMAKE), "--profile", "profiles/slurm"]
         command += ["--directory", str(self.path), "--configfile", str(self.path / "tiny.yaml")]
-        # Jobs take seconds here.
         command += ["--slurm-init-seconds-before-status-checks", "1", *arguments]
         environment = {**self.slurm.environment, "OMP_NUM_THREADS": "1"}
         environment.pop("HF_HUB_OFFLINE", None)
@@ -76,7 +69,6 @@ class ClusterWorkdir(Workdir):
                     run.wait()
 
     def states_of(self, rule: str) -> dict[str, str]:
-        """The state of every job of a rule, by its id, as they were submitted."""
         jobs = self.slurm.jobs_of(rule, self.path)
         states = self.slurm.states()
         return {job: states[job] for job in jobs}
@@ -103,7 +95,6 @@ class ClusterWorkdir(Workdir):
 
 @pytest.fixture
 def config(tiny_config) -> dict:  # noqa: F811
-    """The tiny config, with as few jobs as make a table."""
     select = {**tiny_config["select"], "conditions": CONDITIONS}
     return {**tiny_config, "controls": {"draws": 0}, "company": {"sets": 0}, "select": select}
 

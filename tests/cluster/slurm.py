@@ -1,7 +1,4 @@
-"""A Slurm of one node on the loopback address, with one GPU as far as Slurm can tell, in a folder of its own.
-
-Nothing of it lies outside that folder, and it does not touch a Slurm that the machine may have.
-"""
+"""A Slurm of one node and one GPU on the loopback address, in a folder of its own, outside of which nothing lies."""
 
 import contextlib
 import os
@@ -75,11 +72,9 @@ class Slurm:
         return run.stdout.strip()
 
     def states(self) -> dict[str, str]:
-        """The state of every job, of those that have ended too, by its id."""
         return dict(line.split() for line in self.ask("squeue", "--states=all", "-ho", "%i %T").splitlines())
 
     def jobs_of(self, rule: str, workdir: Path) -> list[str]:
-        """The ids of the jobs that Snakemake has submitted for a rule in a folder, as they were submitted."""
         lines = self.ask("squeue", "--states=all", "--sort=i", "-ho", "%i %k %Z").splitlines()
         return [
             job

@@ -1,5 +1,3 @@
-"""The workflow on a cluster, with profiles/slurm and a real Slurm, offline."""
-
 from collections import Counter
 from itertools import pairwise
 
@@ -36,7 +34,6 @@ def test_jobs_of_which_some_fail_in_every_way_make_the_tables_of_a_local_run(slu
         assert run.wait(900) == 0, cluster_workdir.printed()
 
     evaluations = cluster_workdir.states_of("evaluate_condition")
-    # There is one GPU.
     times = sorted((slurm.told(job, "StartTime"), slurm.told(job, "EndTime")) for job in evaluations)
     assert all(end <= start for (_, end), (start, _) in pairwise(times))
     assert (evaluations.pop(cancelled), evaluations.pop(hanging)) == ("CANCELLED", "TIMEOUT")

@@ -1,8 +1,7 @@
 """What an edit schedules: by the table of leaves, and by what follows from the plans before and after it.
 
-`leaves.yaml` has a row for every leaf of the full configuration (tests/support/configs.py): another value, chosen by
-hand, and the jobs whose spec changes when the leaf takes it, or the sentence that refuses it. `make contract` writes
-jobs and sentences as they are now. What it changes is to be read: each line is a promise to users.
+`leaves.yaml` has a row for every leaf of `full_config`: another value, chosen by hand, and the jobs whose spec it
+changes, or the sentence that refuses it. `make contract` writes both; each line is a promise to users.
 """
 
 import sys
@@ -33,12 +32,10 @@ Row = dict[str, Any]
 
 
 def leaf_rows() -> dict[str, Row]:
-    """The table of leaves, by path."""
     return yaml.safe_load(LEAVES.read_text(encoding="utf-8"))
 
 
 def leaf_paths(config: dict) -> list[str]:
-    """The leaves that need a row: all values, and none for a mapping that is empty."""
     return [path for path, value in leaves(config).items() if value != {}]
 
 
@@ -55,7 +52,6 @@ def changed(before: dict[tuple, str], after: dict[tuple, str]) -> dict[str, int]
 
 
 def row_of(config: dict, inputs: Path, path: str, value: Any) -> Row:
-    """The row of a leaf and its other value, as it should be."""
     try:
         specs = all_specs(with_leaf(config, inputs, path, value))
     except InputError as error:
@@ -96,7 +92,6 @@ def expected(before: list[Job], after: list[Job], edited: Collection[str] = ()) 
 
 
 def scheduled(jobs: list[Job]) -> set[tuple]:
-    """The jobs that Snakemake would run."""
     return {job.key for job in jobs if job.scheduled}
 
 

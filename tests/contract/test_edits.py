@@ -1,8 +1,6 @@
-"""The contract: after an edit in a finished working directory, exactly what depends on it is scheduled.
+"""After an edit in a finished working directory, exactly what depends on it is scheduled.
 
-What an edit changes of a job's `spec` and `code` is tested in one process, for every leaf of the configuration in
-tests/unit/planning/test_specs.py and for kinds of edits of code in test_code.py beside it. Here Snakemake plans, to
-show that equal specs, hashes and inputs mean no job, and others exactly those jobs and what follows (`expected`).
+tests/unit/planning/test_specs.py and test_code.py test what edits change; here Snakemake plans (`expected`).
 """
 
 import contextlib
@@ -18,13 +16,11 @@ from headtypes.planning.config import read_config
 from headtypes.planning.plan import Plan
 from tests.contract.tables import changed, expected, leaf_rows, scheduled, with_leaf
 from tests.support.configs import all_specs
-from tests.support.places import ROOT
 from tests.support.planning import planned_jobs, take_as_made
 from tests.support.workplace import PARTS, Workplace, copy_workflow
 
 
 def reverse(part):
-    """The same mappings with their keys in the other order."""
     return {key: reverse(part[key]) for key in reversed(part)} if isinstance(part, dict) else part
 
 
@@ -45,7 +41,6 @@ IDLE |= {f"models/kin-{{seed}}/{key}" for key in ("source/hub", "tasks", "over/s
 
 
 def configuration(place: Workplace, path: str, config: dict) -> dict:
-    """A configuration in which a leaf has the value of its row."""
     return with_leaf(config, place.folder / "inputs", path, LEAVES[path]["value"])
 
 
@@ -152,7 +147,7 @@ def test_a_fresh_checkout_a_config_in_another_style_and_touched_inputs_schedule_
     with place.edited({name: place.text(name) for name in ("config.yaml", published)}):
         for part in PARTS:
             shutil.rmtree(place.folder / part) if (place.folder / part).is_dir() else (place.folder / part).unlink()
-        copy_workflow(ROOT, place.folder)
+        copy_workflow(place.folder)
         for file in (place.folder / "inputs").rglob("*"):
             file.touch()
         config = in_another_order(without_defaults(place.config))
@@ -192,7 +187,6 @@ def test_a_folder_that_was_moved_schedules_nothing(place, tmp_path):
     assert scheduled(planned_jobs(after.folder)) == set()
 
 
-# By which rules inputs are read.
 READERS = {
     "the user's": {
         "inputs/squad.json": {"fetch_task"},

@@ -5,27 +5,14 @@ import pytest
 from tests.contract.tables import expected, scheduled
 from tests.support.configs import edited
 from tests.support.demo import demo_file
-from tests.support.planning import planned_jobs
+from tests.support.planning import planned_jobs, pretend
 from tests.support.workplace import Workplace
 
 # Rules that bring the results of several entries together.
 SUMMARIES = {
-    "measure_intervals",
-    "measure_costs",
-    "plot_controls",
-    "tabulate_types",
-    "tabulate_ablations",
-    "tabulate_readings",
-    "tabulate_relations",
-    "tabulate_coreference",
-    "tabulate_probes",
-    "plot_divergence",
-    "compare_with_paper",
-    "compare_models",
-    "compare_types",
-    "write_ledger",
-    "write_summary",
-    "write_atlas",
+    *(f"tabulate_{what}" for what in ("types", "ablations", "readings", "relations", "coreference", "probes")),
+    *("measure_intervals", "measure_costs", "plot_controls", "plot_divergence"),
+    *("compare_with_paper", "compare_models", "compare_types", "write_ledger", "write_summary", "write_atlas"),
 }
 CONFIG = {
     "tasks": {
@@ -93,12 +80,11 @@ EDITS = {
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> Workplace:
-    """A finished working directory in which everything that is named is selected."""
     place = Workplace.copied(tmp_path_factory.mktemp("small"), CONFIG)
     # No code is edited here, and hashes take more than half of the time of a plan.
     name = "workflow_scripts/headtypes/planning/code.py"
     place.write({name: f'{place.text(name)}\n\ndef code_hash(*of):\n    return "0" * 16\n'})
-    place.finish()
+    pretend(place.folder)
     place.write({"mine.csv": "layer,head,type\n0,0,dense\n"})
     return place
 

@@ -1,6 +1,5 @@
 """Rules, scripts and modules: no way round `spec` and `code`, and nothing of Snakemake but its public API."""
 
-import ast
 import contextlib
 import json
 import re
@@ -19,8 +18,9 @@ from tests.contract.tables import expected, leaf_rows, scheduled, with_leaf
 from tests.support.commands import job_counts
 from tests.support.configs import all_specs, edited, jobs_with_results
 from tests.support.places import ROOT, SCRIPTS
-from tests.support.planning import Job, PlanningError, planned_jobs, snakemake
+from tests.support.planning import Job, planned_jobs, snakemake
 from tests.support.workplace import Workplace
+from tests.unit.test_layers import imported, packages
 
 MODULES = sorted(SCRIPTS.rglob("*.py"))
 RULES = [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))]
@@ -70,10 +70,7 @@ def test_nothing_of_snakemake_is_used_but_its_public_api():
 def test_modules_are_imported_by_statements_except_kinds_of_task_and_what_rules_call_by_their_names():
     by_name = re.compile(r"import_module|__import__|(?<![\w.])(exec|eval)\(|run_path|run_module|\bsys\.path\b")
     kinds = "workflow_scripts/headtypes/data/tasks.py"
-    assert {line.partition(":")[0] for line in lines_with(by_name, MODULES)} == {
-        kinds,
-        "workflow_scripts/call.py",
-    }
+    assert {line.partition(":")[0] for line in lines_with(by_name, MODULES)} == {kinds, "workflow_scripts/call.py"}
 
 
 def test_no_module_reads_the_environment_but_for_which_gpu_it_uses():
@@ -89,10 +86,7 @@ def test_rules_take_of_the_configuration_what_is_in_spec_and_names_of_models_and
 def test_the_version_of_every_package_that_can_change_a_result_counts():
     known = {*sys.stdlib_module_names, "headtypes", *NUMERIC_PACKAGES, *UNCOUNTED}
     for file in MODULES:
-        for node in ast.walk(ast.parse(file.read_bytes())):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module] if isinstance(node, ast.ImportFrom) else []
-            assert {name.partition(".")[0] for name in names} <= known, file
+        assert packages(imported(file)) <= known, file
 
 
 def test_beside_the_modules_lie_only_inputs_of_rules(place, finished):
@@ -104,7 +98,6 @@ def test_beside_the_modules_lie_only_inputs_of_rules(place, finished):
 
 
 def test_the_jobs_of_the_plan_are_those_of_snakemake_with_these_parameters_and_results(place, finished):
-    """tests/unit/planning/test_specs.py looks at the first, other tests here at the second."""
     specs, declared = all_specs(place.config), jobs_with_results(Plan(read_config(place.config)))
     assert {job.key for job in finished} == specs.keys() == declared.keys()
     assert {Path(job.script).name for job in finished} == {"call.py"}
@@ -146,7 +139,6 @@ def test_no_two_rules_write_one_benchmark(finished):
 
 @contextlib.contextmanager
 def aside(file: Path):
-    """A file that is not there, for a `with` block."""
     file.rename(file.with_name("aside"))
     try:
         yield
@@ -168,7 +160,7 @@ def test_weights_of_another_digest_than_the_configuration_says_are_told_when_the
     with aside(file):
         write_json(file, {"weights": {"model.safetensors": "1" * 64}})
         write_json(record, {"spec": json.loads(spec), "inputs": {}})
-        with pytest.raises(PlanningError, match=r"models\.base\.source\.sha256: the model that was fetched has 1"):
+        with pytest.raises(RuntimeError, match=r"models\.base\.source\.sha256: the model that was fetched has 1"):
             planned_jobs(place.folder)
     record.unlink()
 

@@ -1,7 +1,4 @@
-"""The tables of keys in docs/lookup/configuration.md, from the schema that editors read.
-
-`make docs` writes them; a test fails where the page and the schema differ.
-"""
+"""The tables of keys in docs/lookup/configuration.md, from the schema that editors read; `make docs` writes them."""
 
 import json
 import re
@@ -15,7 +12,6 @@ import yaml
 from tests.docs.schema import json_schema
 
 HEAD = "| key | default | meaning |\n| --- | --- | --- |\n"
-# The parts of a registry's entries, by what stands before their keys.
 _ENTRIES = {
     "Tasks": {"": "Task", "source.": "TaskSource", "columns.": "Columns"},
     "Models": {
@@ -32,10 +28,7 @@ _SHOWN_BY_EXAMPLES = ("tasks", "models", "partitions", "analyses", "conditions",
 
 
 def with_keys(page: str) -> str:
-    """The page of the configuration with a row for every key, in the table under its heading.
-
-    Raises `ValueError` where a key has no description or a heading no table.
-    """
+    """The page with a row for every key; `ValueError` where a key has no description or a heading no table."""
     schema = json.loads(json_schema())
     tables = {
         heading: [row for prefix, part in parts.items() for row in _rows(schema["$defs"][part], prefix, parts)]

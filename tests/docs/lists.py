@@ -1,7 +1,4 @@
-"""The lists of results and of rules in docs/lookup/outputs.md, from what is declared of them.
-
-`make docs` writes them; a test fails where the page and the declarations differ.
-"""
+"""The lists of results and of rules in docs/lookup/outputs.md, from what is declared; `make docs` writes them."""
 
 import re
 import sys
@@ -14,10 +11,7 @@ _RUNS, _READS = re.compile(r"(?<=^Run a model: ).*$", re.MULTILINE), re.compile(
 
 
 def with_lists(page: str) -> str:
-    """The page of output files with a row for every declared result, under its heading, and with the lists of rules.
-
-    Raises `ValueError` if a result is declared for a heading that the page lacks.
-    """
+    """The page with a row for every result, and lists of rules; `ValueError` if a result's heading has no table."""
     sections = {result.section for result in RESULTS if result.content}
     if missing := sections - {match[1] for match in _TABLE.finditer(page)}:
         raise ValueError(f"no table stands under {missing}")

@@ -1,7 +1,4 @@
-"""The JSON schema of a file of the configuration, from its models, for editors.
-
-`make schema` writes it; a test fails where the file and the models differ.
-"""
+"""The JSON schema of a file of the configuration, from its models, for editors; `make schema` writes it."""
 
 import ast
 import inspect

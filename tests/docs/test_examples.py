@@ -15,7 +15,6 @@ from tests.support.places import ROOT
 
 
 def examples(page: str) -> list[dict]:
-    """The blocks of YAML on a page."""
     return [yaml.safe_load(block) for block in blocks((ROOT / page).read_text(encoding="utf-8"), "yaml")]
 
 

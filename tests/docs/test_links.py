@@ -26,7 +26,6 @@ def name(page: Path) -> str:
 
 
 def text_of(page: Path) -> str:
-    """A page without its blocks of code."""
     return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 

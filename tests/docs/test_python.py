@@ -1,9 +1,7 @@
 """The pages about Python are one program each, and they run: every recipe on small models, as it stands there."""
 
 import json
-import linecache
 import re
-from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -11,7 +9,7 @@ import torch
 
 from headtypes.api.ablation import ablated
 from headtypes.core.table_files import write_csv
-from tests.docs.pages import blocks, parts_of
+from tests.docs.pages import blocks, parts_of, run_python
 from tests.support.models import saved, tiny_bert, tiny_language_model
 from tests.support.places import ROOT
 from tests.support.planted import typed
@@ -20,7 +18,6 @@ from tests.support.records import classifier
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A working directory with the models that the page names."""
     saved(*classifier(tiny_bert), tmp_path / "models/classifier")
     saved(*tiny_language_model("llama"), tmp_path / "models/decoder")
     model, tokenizer = tiny_bert()
@@ -33,18 +30,6 @@ def folder(tmp_path, monkeypatch):
     write_csv(partition, typed(types, **columns).table)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(parts: Iterable[str]) -> dict:
-    """The names that the blocks of some parts of a page leave behind, run in order."""
-    names = {}
-    for part in parts:
-        for number, block in enumerate(blocks(part, "python")):
-            file = f"{part.partition(chr(10))[0]} {number}"
-            # nnsight reads the source of its blocks.
-            linecache.cache[file] = len(block), None, block.splitlines(keepends=True), file
-            exec(compile(block, file, "exec"), names)
-    return names
 
 
 @pytest.mark.parametrize(
@@ -65,7 +50,7 @@ def test_other_tools_find_the_heads_that_are_typed_or_ablated(tool, part, folder
     for suffix, language in (("yaml", "yaml"), ("jsonl", "json")):
         for block in blocks(parts[part], language):
             (folder / f"tasks/animals.{suffix}").write_text(block)
-    names = run([beginning, parts[part]])
+    names = run_python([beginning, parts[part]])
     model = names["model"]
     with torch.inference_mode():
         plain = model(**names["inputs"]).logits
@@ -79,7 +64,7 @@ def test_other_tools_find_the_heads_that_are_typed_or_ablated(tool, part, folder
 
 
 def test_the_recipes_run_and_do_what_they_say(folder, capsys):
-    names = run(parts_of("docs/run/python.md").values())
+    names = run_python(parts_of("docs/run/python.md").values())
     printed = capsys.readouterr().out
     answers = re.findall(r"^\[\{'label'.*$", printed, re.MULTILINE)
     assert len(set(answers)) == len(answers) == 3

@@ -19,7 +19,7 @@ from headtypes.core.hdf5_files import write_arrays
 from headtypes.core.table_files import write_csv
 from headtypes.data.fetching import fetch_task
 from headtypes.data.kinds.sentence_pair import label_numbers
-from tests.docs.pages import blocks, parts_of
+from tests.docs.pages import blocks, parts_of, run_python
 from tests.support.commands import job_counts, run
 from tests.support.demo import demo_task
 from tests.support.models import saved, tiny_bert
@@ -33,43 +33,28 @@ RECIPES = parts_of("docs/run/recipes.md")
 
 @dataclass(frozen=True)
 class Place:
-    """A checkout with the files of the recipes, in which their commands run."""
-
     folder: Path
     variables: dict[str, str]
 
-    def write(self) -> None:
-        """Write every file of the page; a block of YAML begins with its name."""
-        for text in (block for recipe in RECIPES.values() for block in blocks(recipe, "yaml")):
-            name = re.match(r"# (\S+\.yaml)\n", text)[1]
-            (self.folder / name).write_text(text, encoding="utf-8")
-
     def run(self, command: str, *further: str) -> str:
-        """Run a command of the page, with further arguments; return what it printed."""
         name, *words = shlex.split(command)
         program = {"snakemake": snakemake, "python": run}[name]
         return program([*words, *further], self.folder, **self.variables)
 
     def planned(self, command: str) -> tuple[dict[str, int], str]:
-        """The number of jobs of each rule that a command of the page would run, and all that it prints."""
         printed = self.run(command, "--dry-run", "--quiet", "rules")
         return job_counts(printed), printed
 
 
 def commands(recipe: str) -> list[str]:
-    """The commands of a recipe, without those that set variables."""
     lines = [line for block in blocks(RECIPES[recipe]) for line in block.splitlines()]
     return [line for line in lines if not line.startswith("export ")]
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory) -> Place:
-    """A checkout with the recipes' files, a tiny model with a head for questions, and one for pairs."""
     folder = tmp_path_factory.mktemp("recipes")
-    copy_workflow(ROOT, folder)
-    for part in ("experiments", "commands", "demo"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copyfile(ROOT / "config.yaml", folder / "config.yaml")
+    copy_workflow(folder, "experiments", "commands", "demo", "config.yaml")
     several = {f"models/seed-{seed}": tiny_bert() for seed in range(5)}
     others = {"judge": classifier(tiny_bert, labels=3)}
     for name, made in {"model": tiny_bert(), **others, **several}.items():
@@ -88,9 +73,9 @@ def place(tmp_path_factory) -> Place:
         "PAIRS": str(folder / "inputs/pairs.tsv"),
         "MODELS": str(folder / "inputs/models"),
     }
-    made = Place(folder, variables)
-    made.write()
-    return made
+    for text in (block for recipe in RECIPES.values() for block in blocks(recipe, "yaml")):
+        (folder / re.match(r"# (\S+\.yaml)\n", text)[1]).write_text(text, encoding="utf-8")
+    return Place(folder, variables)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +124,6 @@ def test_three_partitions_have_the_names_that_the_page_gives(place):
 
 @pytest.fixture
 def results(tmp_path, monkeypatch) -> Path:
-    """A working directory with the results that the programs read: two layers of four heads, five samples."""
     features = np.random.default_rng(0).dirichlet(np.ones(69), (5, 2, 4)).astype(np.float32)
     (tmp_path / "runs/mine/results/features/mine").mkdir(parents=True)
     (tmp_path / "runs/mine/results/partitions/mine").mkdir(parents=True)
@@ -151,7 +135,6 @@ def results(tmp_path, monkeypatch) -> Path:
     (tmp_path / "runs/mine/results/detectors").mkdir()
     tested = [(name, *place) for name in ("previous", "induction") for place in np.ndindex(20, 2, 4)]
     scores = pd.DataFrame(tested, columns=["detector", "sequence", "layer", "head"]).assign(score=0.1, null=0.1)
-    # A head of each kind.
     scores.loc[scores.eval("detector == 'previous' and layer == 0 and head == 2"), "score"] = 0.7
     scores.loc[scores.eval("detector == 'induction' and layer == 1 and head == 0"), "score"] = 0.5
     write_csv(tmp_path / "runs/mine/results/detectors/mine.csv", detector_table(scores, least=0.1))
@@ -159,20 +142,13 @@ def results(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def run_programs(recipe: str) -> dict:
-    names: dict = {}
-    for program in blocks(RECIPES[recipe], "python"):
-        exec(compile(program, "docs/run/recipes.md", "exec"), names)
-    return names
-
-
 def test_the_heads_of_a_type_are_listed(results, capsys):
-    run_programs("Which heads are of a type")
+    run_python([RECIPES["Which heads are of a type"]])
     assert capsys.readouterr().out == "['2-1', '2-3']\n"
 
 
 def test_the_features_of_heads_are_a_table(results, capsys):
-    names = run_programs("Features in a notebook")
+    names = run_python([RECIPES["Features in a notebook"]])
     table = names["table"]
     assert (table.shape, table.index[0], table.index[-1]) == ((8, 21), "1-1", "2-4")
     np.testing.assert_allclose(table.sum(axis=1), 1, rtol=1e-5)
@@ -186,7 +162,7 @@ def test_detectors_are_asked_for_by_model_and_their_heads_stand_beside_the_types
     (command,) = commands("Heads that a detector finds")
     jobs, _ = place.planned(command)
     assert jobs["measure_detectors"] == 1
-    found = run_programs("Heads that a detector finds")["found"]
+    found = run_python([RECIPES["Heads that a detector finds"]])["found"]
     assert found[["detector", "layer", "head"]].to_numpy().tolist() == [["previous", 0, 2], ["induction", 1, 0]]
     assert found["type"].tolist() == ["dense", "vertical"]
     assert "corrected_p" in capsys.readouterr().out

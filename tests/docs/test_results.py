@@ -1,9 +1,4 @@
-"""What the pages of results say is in the files behind them.
-
-Each number of the first sentences of results.md is one cell of a file, named in results.yaml beside this test; others
-of that page are in the files that their paragraph or table links to, those of the models' pages in the files that the
-page links to.
-"""
+"""What pages of results say is in the files behind them; of the first sentences, in cells that results.yaml names."""
 
 import re
 
@@ -25,7 +20,6 @@ FIRST, QUESTIONS = PAGE.read_text(encoding="utf-8").split("\n## ", 1)
 NUMBER = re.compile(r"(?<![\w.])(<?)(-?(?:\d{1,3}(?:,\d{3})+|\d*\.\d+|\d+))(?!\w|[.,]\d)")
 # A number that was measured: it has decimals, or a unit.
 MEASURED = re.compile(r"(?<![\w.,])(?<!\w-)(\d*\.\d+|[\d,]+(?=\s(?:%|points|nats)))(?![\w-]|\.\d)")
-# How a run was made, and limits: no results.
 SETTINGS = {"95"}
 
 
@@ -40,7 +34,6 @@ def linked(text: str, page=PAGE) -> set:
 
 
 def is_rounded(value: float, number: str) -> bool:
-    """Whether a number of a page is this value, rounded to the number's places."""
     places = len(number.partition(".")[2])
     return abs(value - float(number.replace(",", ""))) <= 0.5 * 10**-places * (1 + 1e-6)
 
@@ -53,7 +46,6 @@ def cells(source: str) -> list[float]:
 
 
 def value_of(found: pd.DataFrame, column: str) -> float:
-    """The one value of a column, or of what is worked out from columns."""
     (value,) = pd.Series(found.eval(column, engine="python")).unique()
     return float(value)
 

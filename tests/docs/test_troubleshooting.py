@@ -1,5 +1,3 @@
-"""Every message on the page about messages is one that the software has."""
-
 import ast
 import re
 

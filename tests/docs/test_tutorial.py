@@ -1,7 +1,6 @@
 """The tutorial's examples work as they stand: files of a user's own, and what is added to a copy of the repository."""
 
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,10 +18,6 @@ from tests.support.places import ROOT
 from tests.support.workplace import copy_workflow
 
 TUTORIAL = ROOT / "docs/extend/tutorial.md"
-# What a copy has beside the workflow.
-PARTS = ("pyproject.toml", "config.yaml", "README.md")
-FOLDERS = ("commands", "docs", "tests")
-
 # "Create `path`:" or "In `path`, insert before `anchor`:", each followed by a block of code.
 STEP = re.compile(
     r"(Create|In)\s`(?P<path>[^`\n]+)`(?:, (?P<how>insert before|insert after) `(?P<anchor>[^`\n]+)`)?:\n\n"
@@ -41,7 +36,6 @@ class Step:
     text: str
 
     def apply(self, root: Path) -> None:
-        """Change the file in a copy of the repository."""
         file = root / self.path
         if self.how is None:
             assert not file.exists(), f"{self.path} exists already"
@@ -56,18 +50,8 @@ class Step:
 
 
 def steps() -> list[Step]:
-    """The steps, in their order."""
     found = STEP.finditer(TUTORIAL.read_text(encoding="utf-8"))
     return [Step(step["path"], step["how"], step["anchor"], step["text"]) for step in found]
-
-
-def copy_repository(folder: Path) -> None:
-    """Copy the files that a step can touch, or that tests need."""
-    copy_workflow(ROOT, folder)
-    for name in PARTS:
-        shutil.copyfile(ROOT / name, folder / name)
-    for name in FOLDERS:
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 # Tests of the repository that a new rule could break.
@@ -88,7 +72,6 @@ TEXTS = [
 
 
 def of_user(folder: Path) -> None:
-    """Follow the steps that are about files of one's own."""
     for step in steps():
         if not step.path.startswith(PACKAGE):
             step.apply(folder)
@@ -96,9 +79,8 @@ def of_user(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory) -> Path:
-    """A copy of the repository in which the tutorial was followed."""
     folder = tmp_path_factory.mktemp("tutorial")
-    copy_repository(folder)
+    copy_workflow(folder, "pyproject.toml", "config.yaml", "README.md", "commands", "docs", "tests")
     for step in steps():
         if step.path.startswith(PACKAGE):
             step.apply(folder)

@@ -1,5 +1,3 @@
-"""Runs of a small workflow, which tests kill, fill and damage, and one that nothing has disturbed."""
-
 import os
 import subprocess
 import sys
@@ -25,8 +23,6 @@ PATIENCE_S = 600
 
 
 class Place(Workdir):
-    """A working directory in which a few results are made."""
-
     def started(self) -> subprocess.Popen:
         """A run, in a process group of its own; what it prints goes to a file beside the folder."""
         with open(self._printed, "w") as printed:
@@ -45,25 +41,20 @@ class Place(Workdir):
     def _printed(self) -> Path:
         return self.path.with_suffix(".printed")
 
-    def recorded(self) -> int:
-        return len(self._records())
-
     def unfinished(self) -> set[str]:
         """The outputs that Snakemake takes for those of a job that has not ended."""
         return {urlsafe_b64decode(mark.name).decode() for mark in self.path.glob(".snakemake/incomplete/*")}
 
     def finished(self) -> dict[str, int]:
-        """The time of each result whose job has ended, for itself and for Snakemake."""
-        records = (file.relative_to(self.path / "results/provenance") for file in self._records())
+        records = (file.relative_to(self.path / "results/provenance") for file in self.records())
         paths = {f"results/{file}".removesuffix(".json") for file in records} - self.unfinished()
         # Snakemake removes what a job has made that was killed after it had recorded this.
         return {path: (self.path / path).stat().st_mtime_ns for path in paths if (self.path / path).exists()}
 
-    def _records(self) -> list[Path]:
+    def records(self) -> list[Path]:
         return [*self.path.glob("results/provenance/*/**/*.json")]
 
     def until(self, run: subprocess.Popen, is_so: Callable[[], bool]) -> None:
-        """Wait while a run goes on, until something is so."""
         end = time.monotonic() + PATIENCE_S
         while not is_so():
             assert run.poll() is None, self.printed()
@@ -89,7 +80,6 @@ class Place(Workdir):
         self.snakemake(*TARGETS)
 
     def findings(self, undisturbed: "Place") -> list[str]:
-        """What is not as in a folder in which nothing has been disturbed."""
         found = differences(undisturbed.path / "results", self.path / "results")
         found += [f"{file} is left" for file in (self.path / "results").rglob(".*.tmp*")]
         found += [f"{path} counts as unfinished" for path in self.unfinished()]
@@ -110,7 +100,6 @@ def _command(process: psutil.Process) -> list[str]:
 
 @pytest.fixture(scope="session")
 def config(tiny_config) -> dict:
-    """One random model and six questions, with one condition."""
     less = {"controls": {"draws": 0}, "company": {"sets": 0}}
     return {**tiny_config, **less, "select": {**tiny_config["select"], "conditions": ["baseline", "zero-dense"]}}
 

@@ -1,16 +1,11 @@
-"""What comes from the Hub damaged or in part is not used, and what is pinned is what is read.
+"""What comes from the Hub damaged or in part is not used, and what is pinned is what is read."""
 
-The real libraries speak with a Hub on the loopback address (`tests.support.hub`), in processes of their own.
-"""
-
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.commands import run
 from tests.support.hub import Hub
 from tests.support.places import SCRIPTS
 from tests.support.stand_ins import COMMITS, write_stand_ins
@@ -38,10 +33,8 @@ def hub(tmp_path_factory):
 
 def fetched(what: str, hub: Hub, home: Path, **more: str) -> str:
     """The line by which a process says what it has had; of one that is refused, the sentence."""
-    environment = {**os.environ, **hub.environment, "HF_HOME": str(home), "PYTHONPATH": str(SCRIPTS), **more}
-    command = [sys.executable, "-c", IMPATIENT + FETCH[what]]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
-    return (done.stderr if done.returncode else done.stdout).strip().splitlines()[-1]
+    environment = {**hub.environment, "HF_HOME": str(home), "PYTHONPATH": str(SCRIPTS), **more}
+    return run(["-c", IMPATIENT + FETCH[what]], check=False, **environment).strip().splitlines()[-1]
 
 
 def test_weights_that_come_damaged_are_not_used_and_the_same_command_goes_on(hub, tmp_path):

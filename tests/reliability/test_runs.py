@@ -11,7 +11,6 @@ import pytest
 
 from tests.reliability.conftest import FEATURES, PARTITION, RESULTS, TARGETS, Place
 from tests.support.commands import job_counts, run
-from tests.support.places import ROOT
 from tests.support.workplace import copy_workflow
 
 
@@ -25,7 +24,6 @@ def mounts_allowed() -> bool:
 
 @contextlib.contextmanager
 def small_disk(folder: Path, megabytes: int):
-    """An empty folder as a disk of so many megabytes."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}M", "none", folder], check=True)
     try:
         yield
@@ -47,7 +45,7 @@ def test_after_kills_nothing_is_lost_nothing_stale_and_nothing_half_written(undi
     finished: dict[str, int] = {}
     for number in numbers:
         run = place.started()
-        place.until(run, lambda: place.recorded() >= number)  # noqa: B023
+        place.until(run, lambda: len(place.records()) >= number)  # noqa: B023
         place.kill(run, job_alone)
         assert finished.items() <= (finished := place.finished()).items()
         place.snakemake("--unlock", *TARGETS)
@@ -71,8 +69,7 @@ def test_an_edit_after_a_kill_leaves_nothing_of_the_old_config(place, config, tm
 @pytest.mark.slow
 def test_new_code_that_changes_no_number_is_accepted_and_the_record_says_that_nothing_was_computed(tmp_path):
     folder, target = tmp_path / "place", "results/samples/news.jsonl"
-    copy_workflow(ROOT, folder)
-    shutil.copytree(ROOT / "commands", folder / "commands")
+    copy_workflow(folder, "commands")
     (folder / "news.txt").write_text("One.\n\nTwo.\n\nThree.\n\nFour.\n")
     task = {"kind": "text", "source": {"file": "news.txt"}, "samples": 2}
     config = {"tasks": {"news": task}, "models": {"one": {"source": {"hub": "some/one"}, "tasks": ["news"]}}}
@@ -110,7 +107,7 @@ def test_a_full_disk_is_told_and_the_same_command_goes_on(undisturbed, tmp_path,
     with small_disk(tmp_path / "disk", megabytes=16):
         place = Place.at(tmp_path / "disk", config)
         run = place.started()
-        place.until(run, lambda: place.recorded() >= 2)
+        place.until(run, lambda: len(place.records()) >= 2)
         with open(place.path / "ballast", "wb", buffering=0) as ballast, contextlib.suppress(OSError):
             while True:
                 ballast.write(bytes(1 << 12))
@@ -124,7 +121,7 @@ def test_a_full_disk_is_told_and_the_same_command_goes_on(undisturbed, tmp_path,
 @pytest.mark.slow
 def test_a_second_run_in_the_folder_is_refused_and_the_first_one_goes_on(undisturbed, place):
     first = place.started()
-    place.until(first, lambda: place.recorded() >= 1)
+    place.until(first, lambda: len(place.records()) >= 1)
     assert re.search("in use by|cannot be locked", place.snakemake(*TARGETS, check=False))
     assert first.wait(600) == 0, place.printed()
     assert place.findings(undisturbed) == []

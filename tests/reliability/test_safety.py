@@ -65,8 +65,6 @@ def test_pickled_weights_are_opened_where_the_configuration_says_so(folder, tmp_
 
 
 class Evil:
-    """Makes a file when it is unpickled."""
-
     def __init__(self, made: Path):
         self.made = made
 

@@ -44,7 +44,6 @@ def maps_of(layers: int, heads: int, tokens: list[str], seed: int) -> AttentionM
 
 
 def write_types(path: Path, layers: int, heads: int, first: int = 0) -> None:
-    """A partition into four types in turn, of which vertical is doubtful."""
     types = np.array([TYPES[(first + index) % 4] for index in range(layers * heads)], dtype=object)
     shares = np.random.default_rng(0).dirichlet(np.ones(21), len(types))
     columns = {"cluster": np.arange(len(types)) % 4, "type": types, "silhouette": np.zeros(len(types))}
@@ -58,24 +57,18 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     layer, head = np.indices((layers, heads)).reshape(2, -1)
     table = pd.DataFrame({"layer": layer, "head": head})
     features = rng.dirichlet(np.ones(69), (3, layers, heads)).astype(np.float32)
-    # Of the samples, one has fewer tokens than there are distance bins.
     ids, length = ["a", "b", "c"], np.array([9, 40, 40], np.int32)
     write_arrays(folder / "features.h5", Features(features, length, np.zeros(3, bool), ids), {})
     write_types(folder / "types.csv", layers, heads)
     write_types(folder / "parent.csv", layers, heads, first=1)
     by_head = (np.arange(count) % 101).tolist()
     write_json(folder / "stability.json", {half: {"by_head": by_head} for half in ("heads", "samples")})
-    gradients = {
-        "sep": 1e-5,
-        "cls": np.arange(count) / 1000,
-        "punctuation": np.nan,
-        "other": np.arange(count) / count,
-        "all": 0.1,
-    }
+    index = np.arange(count)
+    gradients = {"sep": 1e-5, "cls": index / 1000, "punctuation": np.nan, "other": index / count, "all": 0.1}
     write_csv(folder / "gradients.csv", table.assign(**gradients, loss="masked_words", samples=3, reason=None))
     patterns = rng.random((3, layers, heads, len(COLUMNS))).astype(np.float32)
     write_arrays(folder / "surface.h5", Surface(patterns, np.ones((3, layers), np.float32), length, ids), {})
-    total = np.abs(np.subtract.outer(np.arange(count), np.arange(count))).astype(float)
+    total = np.abs(np.subtract.outer(index, index)).astype(float)
     write_arrays(folder / "divergence.h5", Divergence(total, 2 * count, layers, ids), {})
     rows = [("baseline", 0, 0, 0), ("zero-dense", 7.25, 5, 9.5), ("one-head", 0.5, -1, 2)]
     write_csv(
@@ -84,7 +77,7 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     )
     kinds = dict.fromkeys(("null", "difference", "low", "high", "above", "sequences", "p", "corrected_p"), 0)
     found = [
-        table.assign(detector=name, score=np.arange(count) / 100, detected=np.arange(count) % 4 >= least, **kinds)
+        table.assign(detector=name, score=index / 100, detected=index % 4 >= least, **kinds)
         for name, least in (("first", 2), ("induction", 3))
     ]
     write_csv(folder / "detectors.csv", pd.concat(found))
@@ -101,7 +94,7 @@ def results(folder: Path, layers: int, heads: int) -> dict[str, list[tuple[str, 
     }
 
 
-def write_relations(folder: Path, rows: list[tuple], best: list[tuple]) -> None:
+def write_relations(folder: Path, rows: list[tuple], best: list[tuple]) -> dict[str, list[tuple[str, Path]]]:
     """Write accuracies of heads and the best heads; rows, best: the columns that follow the annotation."""
     place = ["layer", "head", "direction", "accuracy"]
     table = pd.DataFrame(rows, columns=["relation", *place]).assign(annotation="universal", part="file")
@@ -110,13 +103,13 @@ def write_relations(folder: Path, rows: list[tuple], best: list[tuple]) -> None:
     other = dict.fromkeys(("words", "offset", "other_accuracy"), 1)
     table = pd.DataFrame(best, columns=names).assign(annotation="universal", left_out="", **other)
     write_csv(folder / "best.csv", table)
+    return {"relations": [("trees", folder / "relations.csv")], "relations_best": [("trees", folder / "best.csv")]}
 
 
 CONDITIONS = {"baseline": {}, "zero-dense": {"dense": "zero"}, "one-head": {"1-2": "zero"}}
 
 
 def atlas(folder: Path, layers: int, heads: int, samples: list[list[str]]) -> dict:
-    """The data of the page of a made-up model, with attention on samples of these tokens."""
     maps = [maps_of(layers, heads, tokens, seed) for seed, tokens in enumerate(samples)]
     return gather(
         made_up(layers, heads), [("qa", maps)], results(folder, layers, heads), distance_bins=16, conditions=CONDITIONS
@@ -124,12 +117,10 @@ def atlas(folder: Path, layers: int, heads: int, samples: list[list[str]]) -> di
 
 
 def write_page(path: Path, data: dict) -> None:
-    """Write the page of such data."""
     path.write_text(page_of(data, {"rule": "write_atlas"}), encoding="utf-8")
 
 
 def unpacked(text: str) -> bytes:
-    """Numbers of a page, as its script reads them."""
     return gzip.decompress(base64.b64decode(text))
 
 
@@ -142,18 +133,15 @@ def attention_in(text: str, layers: int, heads: int, length: int) -> np.ndarray:
 
 
 def tile(page, name: str):
-    """The tile of a head, `layer-head` from 1."""
     layer, head = name.split("-")
     return page.locator(f'.tile[aria-label^="Layer {layer}, head {head}:"]')
 
 
 def state(page) -> str:
-    """What the page's address holds."""
     return unquote_plus(page.evaluate("location.hash"))
 
 
 def show(page, kept: str) -> None:
-    """Open the page anew, with a state in its address, and wait for its maps."""
     page.goto(f"{page.url.partition('#')[0]}#{kept}")
     page.reload()
     expect(page.locator(".map:not([data-drawn])")).to_have_count(0)

@@ -14,7 +14,6 @@ expect.set_options(timeout=30_000)
 
 @contextmanager
 def browser() -> Iterator:
-    """A browser of the driver `playwright`; the test is skipped where there is no Chromium."""
     if not CHROMIUM.exists():
         pytest.skip("needs /usr/bin/chromium")
     with sync_playwright() as driver:
@@ -28,10 +27,7 @@ def browser() -> Iterator:
 
 @contextmanager
 def opened(browser, page_at: Path | str, width: int, *, dark: bool = False) -> Iterator:
-    """A file or an address in a window of a width in pixels; fails where it asks for more than what lies beside it.
-
-    It also fails where the page logs an error.
-    """
+    """A file or an address in a window of a width in pixels; fails if it asks for more or logs an error."""
     address = page_at if isinstance(page_at, str) else page_at.as_uri()
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", has_touch=width < 700
@@ -88,13 +84,11 @@ BEYOND_THE_EDGE = """() => [...document.querySelectorAll("main, main *, header, 
       && getComputedStyle(it).display !== "inline")))
   .map((it) => `${it.tagName} ${it.className} ${it.textContent.trim().slice(0, 40)}`)"""
 
-# Controls without a name that a screen reader could say.
 NAMELESS = """() => [...document.querySelectorAll("a, button, summary, input, select")]
   .filter((it) => !it.textContent.trim() && !it.getAttribute("aria-label") && !it.labels?.length)
   .filter((it) => !it.querySelector("img[alt]:not([alt=''])"))
   .map((it) => it.outerHTML.slice(0, 80))"""
 
-# Words that are broken into lines inside.
 BROKEN_WORDS = """() => {
   const broken = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
@@ -112,7 +106,6 @@ BROKEN_WORDS = """() => {
 
 
 def check_readable(page) -> None:
-    """Nothing reaches beyond the window, all text has contrast, and all controls have names."""
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate(BEYOND_THE_EDGE) == []
     assert page.evaluate(LOW_CONTRAST, 4.5) == []

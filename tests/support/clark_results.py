@@ -32,7 +32,6 @@ def head_values() -> dict[str, np.ndarray]:
         values["next"][layer, head] = 0.7
     # The released figures do not bear out that [CLS] attends as broadly as others in most layers.
     values["entropy_cls"][:-1] = values["entropy"][:-1] + 0.05
-    # Broad heads in the first third of layers, and as many that look at little.
     values["entropy"][:4] += np.repeat([-1.7, 1.7], HEADS // 2)
     values["norms.sep"] = 0.1 * values["sep"]
     values["special"] = values["cls"] + values["sep"] + values["punctuation"]
@@ -58,10 +57,7 @@ def surface_of(values: dict[str, np.ndarray], noise: float = 0.004) -> Surface:
 def gradients_of(
     ratios: dict[str, float] | None = None, loss: str | None = "masked_words", early: float = 0.9
 ) -> Gradients:
-    """Gradients of every head, larger in deeper layers; those for [SEP] are small. Without a loss there are none.
-
-    early: the ratio for [SEP] in the first four layers.
-    """
+    """Gradients of every head, larger in deeper layers. early: the ratio for [SEP] in layers 1 to 4."""
     by_kind = {"sep": 0.2, "cls": 0.8, "punctuation": 1.5, "other": 1.1, "all": 1.0} | (ratios or {})
     scale = 1e-4 * (1 + np.arange(LAYERS))[:, None, None] * np.ones((1, HEADS, 1))
     values = scale * np.array([by_kind[kind] for kind in ATTENDED])
@@ -84,7 +80,6 @@ TO_SEP = {"called": 20.0, "others": 70.0, "no_noun": 60.0, "no_noun_or_pronoun":
 
 
 def _of_each(value):
-    """Makes what fields of `Treebank` have: a value of each row of the paper's table."""
     return lambda: {name: value(row) for name, row in ROWS.items()}
 
 
@@ -147,7 +142,6 @@ class Treebank:
 
 
 def best_heads(names: list[tuple[str, str]], sentences: int, shape: tuple[int, int] = (LAYERS, HEADS)) -> BestHeads:
-    """Best heads of relations, chosen in one fold, whose arrays hold zeros that tests replace."""
     annotations, relations = zip(*names, strict=True)
     rows = len(names)
     return BestHeads(
@@ -166,7 +160,6 @@ def best_heads(names: list[tuple[str, str]], sentences: int, shape: tuple[int, i
 
 
 def _around(mean: float, number: int = SENTENCES) -> np.ndarray:
-    """[unit] values around a mean, which they have."""
     # What differs in its mean differs from unit to unit, too.
     drawn = np.random.default_rng(int(1e6 * abs(mean))).normal(size=number)
     return mean + drawn - drawn.mean()
@@ -184,7 +177,6 @@ class Documents:
     by_candidates: float = 0.01
 
     def quantities(self) -> Quantities:
-        """What is known of the model on the documents."""
         return coreference_quantities(self._sums(), PUBLISHED)
 
     def _sums(self) -> MentionSums:

@@ -1,5 +1,6 @@
 """Commands in processes of their own, what they print, and what two runs of one config have made otherwise."""
 
+import filecmp
 import os
 import re
 import subprocess
@@ -11,10 +12,7 @@ OFFLINE = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 
 
 def run(command: Sequence[str | Path], cwd: Path | None = None, *, check: bool = True, **environment: str) -> str:
-    """Run a module of Python (`-m`), a program or a script, offline with one thread; return all that it printed.
-
-    environment: variables beside those of this process. A command that fails fails the test, unless `check` is false.
-    """
+    """Run a module of Python (`-m`), a program or a script, offline with one thread; return all that it printed."""
     done = subprocess.run(
         [sys.executable, *map(str, command)],
         cwd=cwd,
@@ -44,11 +42,10 @@ NOT_COMPARED = re.compile(
 
 
 def differences(one: Path, other: Path) -> list[str]:
-    """Files of two results folders that are not the same, byte by byte."""
-    files = {file.relative_to(folder) for folder in (one, other) for file in folder.rglob("*") if file.is_file()}
-    results = [file for file in sorted(files) if not NOT_COMPARED.search(file.as_posix())]
-    return [str(file) for file in results if not _same(one / file, other / file)]
+    results = sorted(file for file in files_below(one) | files_below(other) if not NOT_COMPARED.search(file))
+    _, different, missing = filecmp.cmpfiles(one, other, results, shallow=False)
+    return different + missing
 
 
-def _same(one: Path, other: Path) -> bool:
-    return one.is_file() and other.is_file() and one.read_bytes() == other.read_bytes()
+def files_below(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}

@@ -13,10 +13,7 @@ DELETE = object()
 
 
 def full_config(folder: Path) -> dict:
-    """A configuration with every key that a user can write; the files it names are put into `folder`.
-
-    Beside each there is another of the same kind: `other_model`, `other_texts`, `other.json` and so on.
-    """
+    """A configuration with every key; its files, and another of each kind (`other.json`), are put into `folder`."""
     json = ("squad", "train", "made", "made_train", "other", "model/config", "other_model/config")
     treebanks = ("dev", "train", "test", "other", "stories/a", "other_stories/a")
     for name, text in {
@@ -117,7 +114,6 @@ def full_config(folder: Path) -> dict:
                 },
                 "tasks": ["made"],
             },
-            # Not selected, and idle with all of its keys.
             "kin-{seed}": {"source": {"hub": "some/kin-{seed}"}, "tasks": ["squad"], "over": {"seed": "1-2"}},
             # Each source of training data has a model that learns from it.
             "schooled": {"source": {"finetuned": {"base": "taught", "task": "asked"}}, "tasks": ["made"]},
@@ -194,7 +190,6 @@ def edited(config: dict, path: str, value: Any) -> dict:
 
 
 def leaves(part: Any, path: str = "") -> dict[str, Any]:
-    """The path and value of everything in a configuration that is not a mapping."""
     if not isinstance(part, dict):
         return {path: part}
     return {at: value for key in part for at, value in leaves(part[key], f"{path}/{key}" if path else str(key)).items()}

@@ -26,14 +26,12 @@ def demo_file(kind: str, part: str = "dev") -> Path:
 
 @cache
 def demo_rows(kind: str, size: int, part: str = "dev") -> list:
-    """The first rows of it."""
     path = str(demo_file(kind, part))
     data, _ = read_file(path, KINDS[kind].form)
     return KINDS[kind].rows_of_file(data, path, "", PAIRS if kind == "sentence_pair" else None)[:size]
 
 
 def demo_task(folder: Path, kind: str, size: int, training_size: int | None = None) -> dict:
-    """A task of the configuration, whose files hold so many rows and are written into a folder."""
     source = {"file": _first(folder, kind, "dev", size)}
     if training_size is not None:
         source["training_file"] = _first(folder, kind, "train", training_size)

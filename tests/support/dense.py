@@ -53,7 +53,6 @@ def defined(model, windows, window: int, operations, reading=PAPER, **more) -> t
 
 
 def head_outputs_for(model):
-    """Any head outputs: [layer, head, channel]."""
     config = model.config
     heads = config.num_attention_heads
     shape = len(headed_layers(config)), heads, config.hidden_size // heads
@@ -99,10 +98,7 @@ def scores_of(query, key, mask=None, scaling=None, softcap=None, position_bias=N
 
 
 def defined_attention(scores, operation: str, sentence: tuple[int, ...], reading: Reading, *, masked: bool):
-    """One head's attention [query, key] after an operation, from its scores [query, key + 1], as of `scores_of`.
-
-    masked: dropped pairs have a score of minus infinity before the softmax, instead of no attention after it.
-    """
+    """One head's attention [query, key], from scores as of `scores_of`; masked: what is dropped leaves the softmax."""
     dropped, scores = dropped_pairs(operation, sentence, reading), scores.clone()
     if masked and operation.startswith("drop"):
         scores[:, :-1][dropped] = -torch.inf
@@ -200,10 +196,7 @@ GATED = ("qwen3_next", "qwen3_5_text")
 
 
 def defined_writes(model, family, ids, types):
-    """Attention, values and slices of the output projection of one sample in float64, layer by layer.
-
-    returns for each layer [head, query, key], [head, key, channel] and [head, channel, width].
-    """
+    """By layer attention [head, query, key], values [head, key, channel] and projection [head, channel, width]."""
     found = []
 
     def attend(module, query, key, value, attention_mask=None, **how):
@@ -235,12 +228,10 @@ def defined_norms(model, family, ids, types):
     return norms / norms.sum(-1, keepdims=True)
 
 
-# Names of special tokens other than BERT's.
 SPECIAL = {"<s>": "[CLS]", "</s>": "[SEP]"}
 
 
 def named(tokenizer, ids: list[int]) -> list[str]:
-    """Tokens by their surface, the special ones by BERT's names."""
     tokens = [token.removeprefix("##").removeprefix("Ġ") for token in tokenizer.convert_ids_to_tokens(ids)]
     return [SPECIAL.get(token, token) for token in tokens]
 

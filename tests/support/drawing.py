@@ -18,7 +18,6 @@ COUNTS = {"dense": 9, "diagonal": 6, "dense_vertical": 5, "vertical": 4}
 
 
 def planted(seed: int = 0, doubtful: tuple[str, ...] = ("vertical",)) -> tuple[np.ndarray, Partition]:
-    """Features [layer * head, 21] and the partition into the planted types."""
     features, names = heads(COUNTS, noise=0.02, seed=seed)
     silhouette = np.round(np.random.default_rng(seed).random(len(names)), 3)
     columns = {"type": names.astype(object), "silhouette": silhouette, "doubtful": np.isin(names, doubtful)}
@@ -26,7 +25,6 @@ def planted(seed: int = 0, doubtful: tuple[str, ...] = ("vertical",)) -> tuple[n
 
 
 def drawn(figure: Figure, name: str) -> Artist:
-    """What was drawn under a name."""
     (found,) = figure.findobj(lambda artist: artist.get_gid() == name)
     return found
 
@@ -51,10 +49,6 @@ def lettering(figure: Figure) -> list[Text]:
 
 
 def check_lettering(figure: Figure) -> None:
-    """All lettering is legible, lies inside the figure, and none is written over other lettering.
-
-    Boxes are as high as the highest letters, so that those of neighbouring lines may touch: 2 of 100 dots an inch.
-    """
     boxes = []
     for text in lettering(figure):
         assert text.get_fontsize() >= 5, text.get_text()

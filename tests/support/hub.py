@@ -1,8 +1,6 @@
-"""A server on the loopback address that answers as the Hugging Face Hub does, with the faults that it may have.
+"""A server on the loopback address that answers `huggingface_hub` and `datasets` as the Hub does, with its faults.
 
-`huggingface_hub` and `datasets` use it if `HF_ENDPOINT` is its address when they are imported. It knows what these
-libraries ask when they download: what a repository and its revisions are, the tree of files, and `resolve`, with ETags
-and ranges.
+They use it if `HF_ENDPOINT` is its address when they are imported.
 """
 
 import hashlib
@@ -27,19 +25,15 @@ _LARGE = (".safetensors", ".parquet", ".bin", ".h5")
 
 @dataclass
 class Repository:
-    """A folder of files under a name, at one commit."""
-
     folder: Path
     commit: str
 
     @cached_property
     def files(self) -> dict[str, Path]:
-        """The files by their path in the repository."""
         files = (path for path in sorted(self.folder.rglob("*")) if path.is_file())
         return {path.relative_to(self.folder).as_posix(): path for path in files}
 
     def tree(self, below: str, recursive: bool) -> list[dict]:
-        """The entries of a folder, with those of its folders if so asked."""
         entries, root = {}, PurePosixPath(below)
         for name, path in self.files.items():
             if not (file := PurePosixPath(name)).is_relative_to(root):
@@ -56,8 +50,6 @@ class Repository:
 
 
 class Hub:
-    """The server, for a `with` block."""
-
     def __init__(self, folder: Path, commits: Mapping[str, str] = {}):
         """folder: has `models/ORG/NAME` and `datasets/ORG/NAME`; commits: of these paths, else made up of the path."""
         names = {path.relative_to(folder).as_posix(): path for path in sorted(folder.glob("*/*/*"))}
@@ -66,7 +58,6 @@ class Hub:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a process needs in its environment to use this Hub and no other address."""
         return {
             "HF_ENDPOINT": f"http://127.0.0.1:{self._server.server_address[1]}",
             "HF_HUB_OFFLINE": "0",
@@ -88,10 +79,7 @@ class Hub:
 
     @contextmanager
     def failing(self, kind: str, where: str) -> Iterator[None]:
-        """Let the requests that a pattern finds go wrong, for a `with` block; a request is `METHOD /path`.
-
-        kind: `cut off`, the connection ends in the middle of a file; or `other bytes`, one bit of it is another.
-        """
+        """Let requests (`METHOD /path`) that a pattern finds be `cut off`, or have `other bytes`: one other bit."""
         self.fault = kind, where
         try:
             yield
@@ -101,7 +89,6 @@ class Hub:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Of a connection on which nothing is asked any more.
     timeout = 60
 
     def log_message(self, format: str, *args: Any) -> None:

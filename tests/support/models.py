@@ -33,13 +33,11 @@ QUESTIONS = [
 
 
 def tiny_bert(layers: int = 3, heads: int = 5, head_size: int = 7, seed: int = 0):
-    """A random BERT with a question-answering head, and its tokenizer."""
     sizes = {"intermediate_size": 33, "max_position_embeddings": 64}
     return _tiny(BertForQuestionAnswering, bert_tokenizer(WORDS), layers, heads, head_size, seed, **sizes)
 
 
 def tiny_roberta(layers: int = 2, heads: int = 3, head_size: int = 6, seed: int = 1):
-    """A random RoBERTa with a question-answering head, and its tokenizer."""
     tokenizer = roberta_tokenizer(WORDS)
     sizes = {"intermediate_size": 21, "max_position_embeddings": 90, "type_vocab_size": 1}
     sizes["pad_token_id"] = tokenizer.pad_token_id
@@ -60,14 +58,12 @@ def _tiny(kind: type, tokenizer, layers: int, heads: int, head_size: int, seed: 
 
 
 def saved(model, tokenizer, folder: Path) -> Path:
-    """Save a model with its tokenizer; return the folder."""
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
 
 def opened(model):
-    """A copy of a model whose attention goes through `headtypes.attention.hook`."""
     model = copy.deepcopy(model)
     through_interface(model, ATTENTION)
     return model
@@ -136,7 +132,6 @@ _LINEAR = {
     for name in ("num_key_heads", "num_value_heads", "key_head_dim", "value_head_dim")
 }
 _MAMBA = {"mamba_n_heads": 4, "mamba_d_head": 12, "mamba_d_state": 8, "mamba_n_groups": 1}
-# What single families alone have.
 _SHARED_EXPERT = {"num_experts": 3, "num_experts_per_tok": 2, "moe_intermediate_size": 20}
 _SHARED_EXPERT |= {"shared_expert_intermediate_size": 20}
 _JAMBA = {"attn_layer_period": 2, "attn_layer_offset": 1, "num_experts": 2, "mamba_d_state": 4, "mamba_dt_rank": 4}
@@ -225,7 +220,6 @@ ENCODERS = {
 
 @cache
 def tiny_encoder(name: str):
-    """A random encoder with a decoder, and its tokenizer."""
     config, tokenizer = family_config(name)
     torch.manual_seed(3)
     return AutoModel.from_config(config).eval(), tokenizer
@@ -233,10 +227,7 @@ def tiny_encoder(name: str):
 
 @cache
 def tiny_family(name: str):
-    """A random model of a family, with a question-answering head where Transformers has one, and its tokenizer.
-
-    Of one of `ENCODERS`, the encoder.
-    """
+    """A random model of a family (of `ENCODERS`, the encoder), with a question-answering head where there is one."""
     if name in ENCODERS:
         model, tokenizer = tiny_encoder(name)
         return model.get_encoder(), tokenizer
@@ -255,7 +246,6 @@ def tiny_language_model(name: str, **sizes):
 
 
 def family_config(name: str, **sizes):
-    """The configuration of a random model of a family, and its tokenizer."""
     family = (FAMILIES | ENCODERS)[name]
     tokenizer = family.make_tokenizer(WORDS)
     return AutoConfig.for_model(name, **{**SIZES, "vocab_size": len(tokenizer), **family.more, **sizes}), tokenizer

@@ -7,10 +7,7 @@ from torch.nn.modules.module import register_module_forward_hook
 
 
 class Noise:
-    """Relative noise on what every layer that consists of no others returns, which differs from call to call.
-
-    `size` is that of float32; in another precision it is as many of the smallest steps between numbers.
-    """
+    """Relative noise, of this size in float32, on what every layer that consists of no others returns in a call."""
 
     def __init__(self, size: float):
         self._steps = size / torch.finfo(torch.float32).eps

@@ -1,5 +1,3 @@
-"""Where things are: the repository, its scripts, and real data beside it, which may not be there."""
-
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]

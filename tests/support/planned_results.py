@@ -16,7 +16,6 @@ TABLE, TUNED = "results/partitions/bert/qa-kmeans-k4.csv", "results/models/tuned
 
 
 def config(data: str = "qa.json", samples: int = 5) -> dict:
-    """A model of the Hub, and one that is fine-tuned from it, on a file of the user's."""
     return {
         "tasks": {"qa": {"source": {"file": data, "training_file": data}, "samples": samples}},
         "models": {
@@ -28,7 +27,6 @@ def config(data: str = "qa.json", samples: int = 5) -> dict:
 
 
 def make(plan: Plan, data: str = "qa.json") -> None:
-    """Make samples from the user's file, weights, features and a table of types."""
     rows, model = "results/sources/tasks/qa.jsonl", "results/sources/models/bert.json"
     _job(plan, "fetch_task", {"task": "qa"}, [data], [rows, "results/sources/tasks/qa.json"])
     _job(plan, "sample_inputs", {"task": "qa"}, [rows], [SAMPLES])

@@ -16,14 +16,8 @@ from typing import Any
 from tests.support.commands import OFFLINE
 
 
-class PlanningError(Exception):
-    """The workflow could not be planned; the text is what Snakemake printed."""
-
-
 @dataclass(frozen=True)
 class Job:
-    """A job of the workflow, and whether it would run."""
-
     rule: str
     wildcards: tuple[str, ...]
     inputs: tuple[str, ...]
@@ -35,7 +29,6 @@ class Job:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The rule and its wildcards, which no other job has."""
         return (self.rule, *self.wildcards)
 
 
@@ -68,7 +61,6 @@ def _command(arguments: list[str], folder: Path, environment: dict[str, str]) ->
 
 
 def planned_jobs(folder: Path) -> list[Job]:
-    """Every job of the workflow in a folder, as a plain `snakemake --dry-run` there sees it."""
     return _in_a_fresh_process(_jobs, folder)
 
 
@@ -84,10 +76,7 @@ def pretend(folder: Path) -> None:
 
 
 def take_as_made(folder: Path, *targets: str) -> None:
-    """Let Snakemake record that the jobs of the workflow in a folder have made what is there.
-
-    targets: those that make these and what they are made from; all jobs, where there are none.
-    """
+    """Let Snakemake record that jobs have made what is there: those that these targets need, or all."""
     _in_a_fresh_process(_touch, folder, targets)
 
 
@@ -110,7 +99,7 @@ def _act(action: Callable, folder: Path, *arguments: Any) -> Any:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             return action(*arguments)
     except (Exception, SystemExit) as error:
-        raise PlanningError(f"{printed.getvalue()}\n{type(error).__name__}: {error}") from None
+        raise RuntimeError(f"{printed.getvalue()}\n{type(error).__name__}: {error}") from None
 
 
 def workflow_of(api: Any) -> Any:
@@ -120,7 +109,6 @@ def workflow_of(api: Any) -> Any:
 
 @contextlib.contextmanager
 def _workflow(forceall: bool = False, targets: Iterable[str] = ()) -> Iterator[tuple[Any, Any]]:
-    """Snakemake's workflow and its jobs, with the settings that its command takes from `profiles/default`."""
     import yaml
     from snakemake.api import SnakemakeApi
     from snakemake.settings.types import DAGSettings, OutputSettings, Quietness, RerunTrigger, ResourceSettings

@@ -22,7 +22,6 @@ def typed(types: Sequence[Sequence[str]] | np.ndarray, doubtful: Sequence[str] =
 
 
 def pattern(name: str) -> np.ndarray:
-    """The distance feature, [column], of a head that is the type itself."""
     row = np.zeros(WIDTH)
     match name:
         case "dense":

@@ -37,7 +37,6 @@ WAYS = ["", "as on a GPU", "as on a GPU, in parts", "least blocks", "by head"]
 
 
 def cut_into_blocks(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
-    """Let attention be computed in one of `WAYS`."""
     blocks = "headtypes.attention.hook"
     if way == "as on a GPU, in parts":
         monkeypatch.setattr(f"{blocks}._GPU_PAIRS", 2**12)
@@ -52,13 +51,11 @@ def cut_into_blocks(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
 
 
 def read_with(reducer, model, encoded, batch_tokens=4096):
-    """The result of one reducer on a model."""
     (found,) = read_attention(model, encoded, [reducer], batch_tokens=batch_tokens, what="test")
     return found
 
 
 def measured(measurement, run, samples, *, kind, norms=False):
-    """The result of one measurement, in a pass of its own."""
     (found,) = read_samples(run, samples, kind, [measurement], norms)
     return found
 
@@ -69,7 +66,6 @@ def distance_features(model, encoded):
 
 
 def reader_of(reducers, lengths, layers, heads):
-    """The hook by which reducers read one batch of samples of these lengths, all of their pass."""
     for reducer in reducers:
         reducer.begin(Pass(len(lengths), layers, heads, torch.float32))
     inputs = {"input_ids": torch.zeros(len(lengths), max(lengths), dtype=torch.int64)}

@@ -38,12 +38,10 @@ def shortened_samples(turns: int) -> list[Sample]:
 
 
 def recorded(model, tokenizer, folder: Path, **more) -> dict:
-    """Save a model and its tokenizer, and return the record of the folder; more: of `fetch_model`."""
     return fetch_model("tiny", {"folder": str(saved(model, tokenizer, folder))}, **more)
 
 
 def read_squad(path: Path) -> list[Question]:
-    """The questions of a file of SQuAD v1.1, as the workflow reads them."""
     return QuestionAnswering().rows_of_file(read_json(path), str(path), "", None)
 
 
@@ -55,18 +53,15 @@ def same_windows(found: Windows, expected: Windows) -> None:
 
 
 def types_in(windows: Windows, window: int) -> np.ndarray | None:
-    """The token types of a window, if there are any."""
     return None if windows.token_type_ids is None else windows.token_type_ids[windows.tokens(window)]
 
 
 def inputs_of(windows: Windows, window: int) -> dict[str, torch.Tensor]:
-    """A window alone, as a model reads it."""
     arrays = {"input_ids": windows.input_ids[windows.tokens(window)], "token_type_ids": types_in(windows, window)}
     return {name: torch.tensor(array[None].astype(int)) for name, array in arrays.items() if array is not None}
 
 
 def question_of(id_: str, question: str, context: str, answers=("the old house", "river"), article="a") -> Question:
-    """A question; an answer starts where the context has it, else at 0."""
     starts = tuple(max(context.find(answer), 0) for answer in answers)
     return Question(id_, article, question, context, tuple(answers), starts)
 
@@ -76,16 +71,13 @@ def questions() -> list[Question]:
 
 
 def windows_of(tokenizer) -> Windows:
-    """The questions, each of which is one window."""
     return build_windows(questions(), tokenizer, max_seq_length=64)
 
 
-# How questions are answered, as `evaluation.Settings` has it.
 ANSWERING = {"kind": "question_answering", "precision": "float32", "batch_tokens": 256, "max_answer_length": 30}
 
 
 def asked_of(model, tokenizer, folder: Path, **cut: int) -> tuple[list[Question], Windows, ModelRecord]:
-    """What a saved model is evaluated on: questions, their windows, cut as `build_windows` says, and its record."""
     record = recorded(model, tokenizer, folder)
     return questions(), build_windows(questions(), tokenizer, **cut), record
 
@@ -95,7 +87,6 @@ def pair_windows(pairs: list[Pair], tokenizer, max_length: int) -> Windows:
 
 
 def classifier(make, labels: int = 2):
-    """A random model that classifies sentence pairs, and its tokenizer; `make` as in `tests.support.models`."""
     model, tokenizer = make()
     kind = {tiny_bert: BertForSequenceClassification, tiny_roberta: RobertaForSequenceClassification}[make]
     config = copy.deepcopy(model.config)
@@ -105,7 +96,6 @@ def classifier(make, labels: int = 2):
 
 
 def types_like(record) -> Partition:
-    """All heads of one type, but those of the last layer, which alternate between two."""
     types = np.full((record.layers, record.heads), "dense", dtype=object)
     types[-1, ::2] = "diagonal"
     return typed(types)
@@ -122,7 +112,6 @@ def without_heads(model, heads: np.ndarray):
 
 
 def described(name: str, max_length: int = 512, layers: int = 1, heads: int = 1) -> ModelRecord:
-    """The record of a model that is not there, for what reads no file of it."""
     shape = {"parameters": 1, "layers": layers, "heads": heads, "width": 16 * heads, "max_length": max_length}
     return ModelRecord(
         name=name, folder=".", weights={}, files={}, pickle=False, model_type="bert", architectures=None, **shape

@@ -10,7 +10,6 @@ from headtypes.core.errors import InputError
 
 
 def refusal(act: Callable, *arguments: Any, **named: Any) -> str:
-    """The sentence by which a call is refused: one line."""
     with pytest.raises(InputError) as caught:
         act(*arguments, **named)
     message = str(caught.value)
@@ -22,7 +21,6 @@ def refusal(act: Callable, *arguments: Any, **named: Any) -> str:
 
 
 def refused_by_line(read: Callable, path: Path, lines: list[str], number: int, problem: str) -> None:
-    """Check that a file of these lines is refused with its name, the number of a line and what is wrong there."""
     path.write_text("\n".join([*lines, ""]))
     message = refusal(read, path)
     assert message.startswith(f"{path}, line {number}: ")

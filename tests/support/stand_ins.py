@@ -1,8 +1,4 @@
-"""What the experiments take from the Hub, made here: folders for `tests.support.hub`, with random weights.
-
-Files are those of the real repositories, with what nobody should download beside them; data are those of the demo,
-in the columns of SQuAD and GLUE.
-"""
+"""What the experiments take from the Hub, made here: files of its repositories, with random weights and demo data."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +15,6 @@ from tests.support.models import saved
 from tests.support.places import ROOT
 from tests.support.tiny import bert_tokenizer
 
-# The revisions that the experiments pin.
 COMMITS = {
     "datasets/rajpurkar/squad": "7b6d24c440a36b6815f21b70d25016731768db1f",
     "datasets/nyu-mll/glue": "bcdcba79d07bc864c1c254ccfcedcce55bcc9a8c",
@@ -36,7 +31,6 @@ _MODELS = {
 }
 
 
-# Questions and pairs of each split.
 _SIZES = {"train": 24, "dev": 12}
 
 
@@ -53,7 +47,6 @@ def write_stand_ins(folder: Path) -> Path:
 
 
 def _write_model(folder: Path, kind: type, words: list[str], seed: int) -> None:
-    """Write a repository of a model: random weights in two formats, and a tokenizer."""
     tokenizer = bert_tokenizer(words)
     torch.manual_seed(seed)
     config = BertConfig(
@@ -73,7 +66,6 @@ def _write_model(folder: Path, kind: type, words: list[str], seed: int) -> None:
 
 
 def _write_squad(folder: Path, squad: Mapping[str, list[Question]]) -> None:
-    """Write a repository in the form of `rajpurkar/squad`; squad: the questions of train and dev."""
     tables = {}
     for split, part in (("train", "train"), ("validation", "dev")):
         rows = [

@@ -77,10 +77,7 @@ def differences_of(table_2: pd.DataFrame, half: float = 10.0, metric: str = "f1"
 
 
 def made_results(folder: Path, shape: tuple[int, int] = (6, 12)) -> dict[str, dict]:
-    """Put the documented tables, and made types and figures, into a folder of results: a job's inputs (`results`).
-
-    shape: of the types, by which these are parts of all heads as in the documented model.
-    """
+    """Put the documented tables, and made types and figures, into a folder; return a job's inputs."""
     # The documented tables are older than some columns.
     units = {"guan2020": "points", "clark2019": ""}
     for source, paper, names in (
@@ -182,7 +179,6 @@ def made_summary(folder: Path, files: dict[str, dict]) -> dict:
 
 
 def made_page(folder: Path, summary: dict) -> Path:
-    """Write the page of a summary into its folder of results."""
     path = folder / "index.html"
     path.write_text(page_of(summary, PROVENANCE), encoding="utf-8")
     return path

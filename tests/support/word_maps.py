@@ -38,7 +38,6 @@ def tokens_of(subwords: Sequence[int], before: int = 1, behind: int = 1) -> list
 
 
 def random_maps(tokens: int, rng: np.random.Generator, layers: int = 2, heads: int = 3, causal: bool = False):
-    """Random attention, [layer, head, query, key]; rows sum to one."""
     maps = rng.random((layers, heads, tokens, tokens)) ** 4
     if causal:
         maps = np.tril(maps)
@@ -61,6 +60,5 @@ def dense_words(maps: np.ndarray, word_of_token: Sequence[int]) -> np.ndarray:
 
 
 def sentence(words: str, heads: Sequence[int], relations: str) -> Sentence:
-    """A sentence of a treebank without tags, from lists in words."""
     split, none = tuple(words.split()), ("",) * len(heads)
     return Sentence(words, split, tuple(heads), tuple(relations.split()), none, none, none)

@@ -8,7 +8,6 @@ from tests.support.commands import run
 from tests.support.models import saved, tiny_language_model
 from tests.support.places import ROOT
 
-# What one of them reads.
 WORDS = ("cat", "dog", "house", "river")
 SMALLEST = {
     "attention.py": "--shape minilm --layers 1 --tokens 16 --pairs 1 --threads 1",
@@ -21,12 +20,8 @@ SMALLEST = {
 }
 
 
-def test_every_benchmark_is_tried():
-    assert {file.name for file in (ROOT / "benchmarks").glob("*.py")} == set(SMALLEST)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SMALLEST)
+@pytest.mark.parametrize("name", [file.name for file in (ROOT / "benchmarks").glob("*.py")])
 def test_a_benchmark_prints_its_table(name, tmp_path):
     saved(*tiny_language_model("gpt2"), tmp_path / "model")
     (tmp_path / "texts.txt").write_text("\f".join(f"the {word} sat\n\nit ran by the {word}" for word in WORDS))

@@ -1,5 +1,3 @@
-"""The demo's data are what its script writes."""
-
 from tests.support.commands import run
 from tests.support.places import ROOT
 

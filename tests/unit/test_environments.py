@@ -1,10 +1,8 @@
 """One set of versions, wherever an environment is made from, and for every Python that is supported."""
 
-import ast
 import re
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
 import yaml
@@ -12,6 +10,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.support.places import ROOT
+from tests.unit.test_layers import MODULES, imported, packages
 
 # Imported under another name than the one they are installed by.
 DISTRIBUTION = {"sklearn": "scikit-learn", "yaml": "pyyaml", "markdown_it": "markdown-it-py", "PIL": "pillow"}
@@ -94,20 +93,9 @@ def test_conda_environments_are_equal_to_the_lock():
 
 
 def test_what_the_package_imports_is_declared_and_locked():
-    package = ROOT / "workflow_scripts"
     stated = {canonicalize_name(Requirement(each).name) for each in PROJECT["project"]["dependencies"]}
+    files = (*MODULES.values(), ROOT / "workflow_scripts/call.py")
+    names = set().union(*(packages(imported(file)) for file in files)) - sys.stdlib_module_names
     # Files of GGUF are read by who has the package for it.
-    assert _imports(list(package.rglob("*.py"))) - {"gguf"} <= stated
+    assert {canonicalize_name(DISTRIBUTION.get(name, name)) for name in names - {"headtypes", "gguf"}} <= stated
     assert stated <= lock().keys()
-
-
-def _imports(files: list[Path]) -> set[str]:
-    imported = set()
-    for file in files:
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Import):
-                imported |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                imported.add(node.module.partition(".")[0])
-    imported -= set(sys.stdlib_module_names) | {"headtypes"}
-    return {canonicalize_name(DISTRIBUTION.get(name, name)) for name in imported}

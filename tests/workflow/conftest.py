@@ -1,5 +1,3 @@
-"""A model, a SQuAD file and a config so small that the whole workflow runs on them."""
-
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,33 +16,26 @@ CONTEXTS = [context for _, context in QUESTIONS]
 
 @dataclass(frozen=True)
 class Workdir:
-    """A working directory in which the workflow runs with its own config."""
-
     path: Path
 
     @classmethod
     def at(cls, path: Path, config: dict, *more: object) -> Self:
-        """A folder, made if it is not there, with its config."""
         path.mkdir(exist_ok=True)
         workdir = cls(path, *more)
         workdir.configure(config)
         return workdir
 
     def configure(self, config: dict) -> None:
-        """Write the config that is laid over the repository's."""
         (self.path / "tiny.yaml").write_text(yaml.safe_dump(config))
 
     def config(self) -> dict:
-        """Read it."""
         return yaml.safe_load((self.path / "tiny.yaml").read_text())
 
     def arguments(self, *further: str) -> list[str]:
-        """The arguments of Snakemake that run the workflow."""
         command = ["--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
         return [*command, "--directory", str(self.path), "--configfile", str(self.path / "tiny.yaml"), *further]
 
     def snakemake(self, *arguments: str, check: bool = True) -> str:
-        """Run the workflow without network and return what it printed."""
         return snakemake(self.arguments(*arguments), ROOT, check=check)
 
     def replay(self, *targets: str) -> Path:
@@ -64,12 +55,10 @@ class Workdir:
         run(command, ROOT, PYTHONPATH=f"{SCRIPTS}:{ROOT}")
 
     def command(self, name: str, *further: str, check: bool = True) -> str:
-        """Run one of our commands on the folder and its configuration, and return what it printed."""
         where = ("--directory", self.path, "--configfile", self.path / "tiny.yaml")
         return run([ROOT / "commands" / f"{name}.py", *where, *further], check=check).strip()
 
     def planned(self, *arguments: str) -> dict[str, int]:
-        """The number of jobs of each rule that a dry run schedules."""
         counts = job_counts(self.snakemake("--dry-run", "--quiet", "rules", *arguments))
         return {rule: count for rule, count in counts.items() if rule not in ("all", "total")}
 
@@ -113,5 +102,4 @@ def tiny_config(tmp_path_factory) -> dict:
 
 @pytest.fixture
 def workdir(tmp_path, tiny_config) -> Workdir:
-    """An empty working directory with the tiny config."""
     return Workdir.at(tmp_path, tiny_config)

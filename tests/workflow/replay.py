@@ -32,7 +32,6 @@ LIBRARIES = ("matplotlib.backends.backend_agg", "pandas", "sklearn.cluster", "to
 
 
 def replay(folder: Path, configs: Sequence[Path], targets: Iterable[str] = (), figures: bool = False) -> None:
-    """Run the jobs, with the threads that Snakemake gives each on two cores."""
     for library in LIBRARIES:
         __import__(library)
     with SnakemakeApi(OutputSettings(dryrun=True, enable_file_logging=False)) as api:
@@ -88,36 +87,23 @@ def _run(job: Any) -> None:
 
 
 def work(job: Any) -> None:
-    """Run the script of a job, in this process, as Snakemake would."""
     import torch
     from threadpoolctl import threadpool_limits
 
     torch.set_num_threads(job.threads)
     threadpool_limits(job.threads)
-    snakemake = SimpleNamespace(
-        input=job.input,
-        output=job.output,
-        params=job.params,
-        wildcards=job.wildcards,
-        threads=job.threads,
-        resources=job.resources,
-        log=job.log,
-        rule=job.rule.name,
-    )
+    names = ("input", "output", "params", "wildcards", "threads", "resources", "log")
+    snakemake = SimpleNamespace(rule=job.rule.name, **{name: getattr(job, name) for name in names})
     runpy.run_path(str(SCRIPTS / "call.py"), {"snakemake": snakemake}, "__main__")
 
 
 def forget_ours() -> None:
-    """Have the next job in this process load its modules itself."""
     for name in [name for name in sys.modules if f"{name}.".startswith("headtypes.")]:
         del sys.modules[name]
 
 
 def uncovered(record: dict) -> set[str]:
-    """The modules of ours that a job has loaded although an edit of them would not run it again, by its record.
-
-    Without those that every job loads to get its paths.
-    """
+    """The modules of ours that a job has loaded although an edit of them would not run it again, by its record."""
     covered = covered_files(loaded_modules(STAGES[record["rule"]].calls, record["spec"]))
     files = {name: SCRIPTS / f"{name.replace('.', '/')}.py" for name in {*record["modules"]} - _of_any_job()}
     # Folders have no code of their own.

@@ -16,7 +16,7 @@ from headtypes.data.kinds.question_answering import score_predictions
 from headtypes.data.tasks import KINDS
 from headtypes.planning.config import read_config
 from headtypes.planning.plan import RESULTS, STAGES, Plan
-from tests.support.commands import differences
+from tests.support.commands import differences, files_below
 from tests.support.demo import demo_task
 from tests.support.records import read_squad
 from tests.workflow.conftest import ROOT
@@ -28,10 +28,6 @@ CONDITIONS = ["baseline", "zero-dense", "uniform-vertical", "drop_intra-diagonal
 FURTHER = {"mixed": {"dense": "mean", "2-3": "uniform"}}
 
 
-def files_below(folder: Path) -> set[str]:
-    return {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
-
-
 def words_in(file: Path) -> set[str]:
     """Words of the texts that a file of results holds, also if it is compressed."""
     texts = [file.read_bytes()]
@@ -40,7 +36,6 @@ def words_in(file: Path) -> set[str]:
             data.visititems(lambda _, it: texts.append(it[()].tobytes()) if isinstance(it, h5py.Dataset) else None)
     if file.suffix == ".parquet":
         texts.append(pd.read_parquet(file).to_csv().encode())
-    # Not a part of another word: styles of pages have "underline".
     words = ("river", "young", "house", "under")
     return {word for word in words for text in texts if re.search(rf"\b{word}\b".encode(), text)}
 
@@ -63,13 +58,11 @@ def test_all_19_conditions_are_planned_by_default(workdir):
     absent |= {"fetch_test", "measure_offsets", "extract_arcs", "measure_relations", "train_probes", "measure_probes"}
     absent |= {"extract_antecedents", "measure_coreference"}
     absent |= {"tabulate_relations", "tabulate_coreference", "tabulate_probes"}
-    # Controls are of all but the baseline.
     several = {"evaluate_condition": 19, "evaluate_controls": 18}
     assert planned == dict.fromkeys(STAGES.keys() - absent, 1) | several
 
 
 def answers_of(results: Path, partition: str) -> dict[str, tuple[dict, dict]]:
-    """By condition, what the model has answered under a partition, and its scores."""
     folders = (results / f"ablation/tiny/{partition}").glob("*/")
     return {
         folder.name: tuple(json.loads((folder / f"{what}.json").read_text()) for what in ("predictions", "metrics"))
@@ -123,11 +116,9 @@ def test_from_a_model_and_a_squad_file_to_the_tables(workdir):
     assert set(comparison["kind"]) == {"claim", "figure"}
     assert set(comparison["verdict"].dropna()) <= {"holds", "fails", "open", "no verdict"}
 
-    # No result is missing, and none is to be made again.
     assert workdir.planned() == {}
     assert workdir.command("audit") == "All results are as they should be."
 
-    # All of it can be given away, without a text.
     given = workdir.path / "export"
     workdir.command("export", "--author", "Doe, Jane", "--license", "CC-BY-4.0", "--output", str(given))
     assert yaml.safe_load((given / "config.yaml").read_text())["select"] == config["select"]
@@ -224,7 +215,6 @@ def test_a_model_is_made_from_another(workdir):
     config["models"]["made"] = {"source": {"finetuned": made}, "tasks": ["told"], "evaluate": "told"}
     config["select"] = {"models": ["made"], "tasks": ["told"], "conditions": ["baseline"]}
     workdir.configure(config)
-    # What else is made of it, test_module.py makes.
     answered = "results/ablation/made/told-kmeans-k4/baseline/predictions.json"
     results = workdir.make(answered)
     assert {"model.safetensors", "config.json", "tokenizer.json"} <= {

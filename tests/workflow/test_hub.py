@@ -1,8 +1,4 @@
-"""The experiments of both papers as they stand, with what they take from the Hub replaced by random weights.
-
-Of the first paper's, which has 338 jobs, each source is fetched and one chain of jobs follows it to the end; of the
-second paper's, everything but figures is made.
-"""
+"""The experiments of both papers, with random weights for what they take from the Hub; of Guan's jobs, one chain."""
 
 import json
 from pathlib import Path
@@ -48,7 +44,6 @@ def hub(tmp_path_factory):
 
 
 def smaller(experiment: str, number: int) -> dict:
-    """What is laid over an experiment: numbers of samples and questions, and nothing else."""
     config = yaml.safe_load((ROOT / "experiments" / f"{experiment}.yaml").read_text(encoding="utf-8"))
     tasks = {
         name: {"samples": number} | ({"questions": number} if task["kind"] != "text" else {})
@@ -59,7 +54,6 @@ def smaller(experiment: str, number: int) -> dict:
 
 
 def run(experiment: str, hub: Hub, folder: Path, *targets: str) -> Path:
-    """Run the jobs of an experiment with four samples and questions of each task; return the folder of results."""
     small, work = folder / "small.yaml", folder / "work"
     small.write_text(yaml.safe_dump(smaller(experiment, 4)), encoding="utf-8")
     work.mkdir()

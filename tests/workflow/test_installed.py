@@ -1,5 +1,3 @@
-"""Another package of the same name that Python finds: jobs run the code of the workflow."""
-
 import shutil
 
 from tests.support.commands import run

@@ -28,7 +28,6 @@ def test_a_treebank_and_documents_are_enough_for_the_tables_and_the_claims(tmp_p
     assert table.loc[("stories", "coreference-near-rules"), "verdict"] in ("holds", "fails", "open")
     assert table.loc[("trees", "relation.all.accuracy"), "published"] == "34.5"
     assert table.loc[("", "sep-middle"), "reason"] == "the model reads no text"
-    # The table and the comparison agree on what both show.
     relations = pd.read_csv(results / "table1.csv").set_index(["relation", "scored"])
     for scored, id_ in (("file", "relation.all.accuracy"), ("file", "relation.det.accuracy")):
         name = id_.split(".")[1]

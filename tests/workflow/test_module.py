@@ -50,17 +50,14 @@ TRIGGERS = ["--rerun-triggers", "params", "input", "mtime"]
 
 
 def run(folder: Path, *arguments: str) -> str:
-    """Run the other workflow, which uses this one, and return what it printed."""
     return snakemake(["--cores", "2", *TRIGGERS, *arguments], folder)
 
 
 def configure(folder: Path, config: dict) -> None:
-    """Write the configuration, ours as a part of it."""
     (folder / "outer.yaml").write_text(yaml.safe_dump({"heads": config}))
 
 
 def write_outer(folder: Path, config: dict, prefix: str, target: str) -> None:
-    """Write the other workflow, which wants a target of ours and a result that it makes from one of ours."""
     line = f'prefix:\n        "{prefix}"' if prefix else ""
     results = f"{prefix}/results" if prefix else "results"
     (folder / "Snakefile").write_text(OUTER.format(root=ROOT, prefix=line, target=target, results=results))
@@ -69,7 +66,6 @@ def write_outer(folder: Path, config: dict, prefix: str, target: str) -> None:
 
 @pytest.fixture
 def config(tiny_config) -> dict:
-    """One model, which the workflow fine-tunes from another, on files whose paths are the user's."""
     squad = tiny_config["tasks"]["animals"]["source"]["file"]
     made = {"base": "base", "task": "animals", "batch_size": 8, "epochs": 1.0, "max_seq_length": 48}
     return {

@@ -1,5 +1,3 @@
-"""Types of heads from nothing but a model and a text."""
-
 import h5py
 import numpy as np
 import pytest
@@ -18,7 +16,6 @@ pytestmark = pytest.mark.slow
 def test_a_causal_model_and_a_text_file_are_enough(tmp_path, monkeypatch):
     """The experiment for one's own text as it stands; nothing is planned that asks for answers."""
     model, tokenizer = tiny_family("gpt2")
-    # Without the head for questions.
     saved(model.transformer, tokenizer, tmp_path / "model")
     paragraphs = [paragraph for document in demo_rows("text", 12) for paragraph in document.paragraphs]
     (tmp_path / "book.txt").write_text("\n\n".join(paragraphs))

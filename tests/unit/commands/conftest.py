@@ -1,5 +1,3 @@
-"""The results that both commands are about."""
-
 import pytest
 
 from headtypes.core.files import write_text
@@ -10,7 +8,6 @@ from tests.support.planned_results import config, make
 
 @pytest.fixture(autouse=True)
 def plan(tmp_path, monkeypatch) -> Plan:
-    """The plan that the results in the working directory are of."""
     monkeypatch.chdir(tmp_path)
     write_text("qa.json", "{}")
     plan = Plan(read_config(config()))

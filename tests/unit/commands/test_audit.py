@@ -15,7 +15,6 @@ from tests.support.planned_results import FEATURES, SAMPLES, TABLE, TUNED, confi
 
 
 def found(plan, state=None) -> dict[str, str]:
-    """Why each result is not as it should be, but for those that were never made."""
     findings = Audit(plan).findings()
     return {it.path: it.why for it in findings if it.state != "missing" and state in (None, it.state)}
 

@@ -13,13 +13,10 @@ from headtypes.core.files import write_text
 from headtypes.planning.config import read_config
 from headtypes.planning.plan import Plan
 from headtypes.planning.provenance import beside
+from tests.support.commands import files_below
 from tests.support.planned_results import FEATURES, SAMPLES, TABLE, TEXT, TUNED, WEIGHTS, config
 
 ABOUT = (["Doe, Jane", "Roe, Richard"], "CC-BY-4.0", "Types of heads")
-
-
-def files_below(folder: Path) -> set[str]:
-    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_weights_and_texts_stay_out(plan):

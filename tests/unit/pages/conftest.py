@@ -1,5 +1,3 @@
-"""A browser for the tests of pages, and the page of a module's `page_file` in windows."""
-
 import pytest
 
 from tests.support.browser import browser, opened
@@ -25,7 +23,6 @@ def phone(chromium, page_file):
 
 @pytest.fixture(params=[(1280, False), (1280, True), (390, False), (390, True)], ids=str)
 def window(chromium, page_file, request):
-    """A screen or a phone, in light or dark."""
     width, dark = request.param
     with opened(chromium, page_file, width, dark=dark) as window:
         yield window

@@ -1,5 +1,3 @@
-"""Which models have an atlas."""
-
 from headtypes.pages.stage import models_with_atlas, results_of
 from headtypes.planning.config import read_config
 from headtypes.planning.plan import Plan

@@ -1,5 +1,3 @@
-"""The page of one table as a reader sees it, on a screen and on a phone, in light and dark."""
-
 import pytest
 
 from headtypes.core.tables import document, markdown_rows, to_html

@@ -23,7 +23,8 @@ def render(
 ) -> str:
     """Return a page as HTML, in which everything that comes from data is escaped, and only the given scripts may run.
 
-    template, styles, scripts: paths relative to this module's folder. values: {name in the template: value}.
+    template, styles, scripts: paths in the folder of this package. values: {name in the template: value}.
+    provenance: JSON data on what made the page, which the page holds.
     """
     style, script = ("".join((_HERE / name).read_text("utf-8") for name in names) for names in (styles, scripts))
     blocks = {"trim_blocks": True, "lstrip_blocks": True}
@@ -48,9 +49,7 @@ def relative(path: StrPath, folder: Path, suffix: str = "") -> str:
 def embedded(data: Mapping) -> Markup:
     """Return data as JSON for a script element, in which no text can end the element or begin a comment."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
+    return Markup(text.translate({ord(it): f"\\u{ord(it):04x}" for it in "<>&\u2028\u2029"}))
 
 
 def _digest(text: str) -> str:

@@ -16,8 +16,7 @@ from headtypes.papers.paper import Figure, if_any, shown_partitions, shown_texts
 from headtypes.papers.registry import PAPERS
 
 
-def shown_compared_types(plan: Plan) -> list:
-    """Return the partitions, at most two, whose comparison with random heads is shown, as entries of the plan."""
+def _shown_compared_types(plan: Plan) -> list:
     of_texts = [plan.shown_partition(*entry) for entry in shown_texts(plan)]
     shown = dict.fromkeys([*shown_partitions(plan), *of_texts])
     return [partition for partition in shown if partition in plan.compared_types]
@@ -26,16 +25,13 @@ def shown_compared_types(plan: Plan) -> list:
 COMPARED_TYPES = Figure(
     "compared_types_figures",
     "results/compared_types/{model}/{partition}.png",
-    shown_compared_types,
+    _shown_compared_types,
     "Types beside random heads",
     "compared_types",
 )
-# Those that each paper lists, and that of no single paper.
 FIGURES = (*(figure for paper in PAPERS.values() for figure in paper.figures), COMPARED_TYPES)
 TABLES = tuple(tables for paper in PAPERS.values() for tables in paper.tables)
-# Analyses that say which head is best at what.
 BEST = tuple(analysis for analysis in ANALYSES if analysis.best)
-# What a reader of the page of results opens; data for programs are listed in the documentation.
 _OPENED = (".csv", ".json", ".safetensors", ".png")
 
 
@@ -110,8 +106,7 @@ def write_summary(plan: Plan) -> dict:
 
 def comparisons(plan: Plan) -> dict[str, str]:
     """Return {paper: path of the comparison with it}, for the papers with which the plan compares results."""
-    compared = [name for name, paper in PAPERS.items() if paper.inputs(plan)]
-    return {name: f"results/{name}/comparison.csv" for name in compared}
+    return {name: f"results/{name}/comparison.csv" for name, paper in PAPERS.items() if paper.inputs(plan)}
 
 
 def inputs_of_ledger(plan: Plan) -> dict[str, dict[str, str]]:

@@ -31,7 +31,6 @@ def live_of(model, tokenizer, folder, bins: int = 16, **features) -> Live:
 
 
 def maps_of(read: dict, layers: int, heads: int) -> np.ndarray:
-    """The maps of a reply: [layer, head, query, key]."""
     return attention_in(read["packed"][0], layers, heads, len(read["samples"][0]["tokens"]))
 
 
@@ -138,7 +137,6 @@ def served(tmp_path_factory):
 
 
 def asked(server, body: dict | str | None, path: str | None = None, **headers: str) -> tuple[int, str]:
-    """Status and text of the reply to a question, or to a request for the page."""
     connection = http.client.HTTPConnection(LOOPBACK, server.server_port, timeout=20)
     method = "GET" if body is None else "POST"
     text = json.dumps(body) if isinstance(body, dict) else body
@@ -216,13 +214,11 @@ def page_file(served):
 
 
 def said(page, off: int) -> list[list[str]]:
-    """The rows of the answer without so many heads, once the model has answered."""
     page.locator("#says:not([aria-busy]) thead", has_text=f"without {off}" if off else "answer").wait_for()
     return [row.split("\t") for row in page.locator("#says tbody tr").all_inner_texts()]
 
 
 def shown(rows: list) -> list[str]:
-    """The names of candidates and their percents without heads, as the page rounds them."""
     return [(name, f"{100 * now:.{0 if now >= 0.0995 else 1}f} %") for name, _, now in rows]
 
 
@@ -240,7 +236,6 @@ def test_clicks_switch_heads_off_and_change_the_answer_and_the_maps(page, served
     page.locator(".tile").nth(10).click()
     assert [(row[0], row[-1]) for row in said(page, 1)] == shown(answers["3-1"])
     assert answers[""] != answers["3-1"]
-    # The address holds what is off; a further head is put off, and its map opened.
     page.evaluate("location.hash = 'off=1-2 2-2&head=3-4&map=matrix&word=from-2-3'")
     said(page, 2)
     read = read_in_turn(served, *TEXTS, ["1-2", "2-2"])

@@ -26,7 +26,6 @@ def arguments(folder, *further: str) -> list[str]:
 
 @pytest.fixture
 def refused(monkeypatch):
-    """What the command says when it ends at once."""
     monkeypatch.chdir(ROOT)
 
     def run(folder, *further: str) -> str:
@@ -40,7 +39,6 @@ def refused(monkeypatch):
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A working directory whose configuration has a tiny model, with types and without anything else."""
     folder = tmp_path_factory.mktemp("look")
     record = recorded(*tiny_bert(), folder / "model")
     models = {"tiny": {"source": {"folder": str(folder / "model")}, "tasks": ["qa"]}}

@@ -52,7 +52,6 @@ def test_every_head_has_its_values(tmp_path):
         *(None, None, "first", "first, induction")
     ] * 2
     assert columns["detector.induction"]["values"] == list(range(8))
-    # What no head has is absent.
     assert not {"gradient.text.punctuation"} & columns.keys()
     assert len(data["features"]["labels"]) == len(data["features"]["values"][0]) == 21
     assert sum(data["features"]["values"][5]) == pytest.approx(1, abs=1e-3)
@@ -81,7 +80,6 @@ def test_as_many_samples_are_shown_as_keep_the_page_small(monkeypatch):
     monkeypatch.setattr("headtypes.pages.atlas.page.LARGEST", int(2.5 * one))
     data = gather(made_up(2, 2), [("qa", maps)], {}, distance_bins=16, conditions={})
     assert len(data["samples"]) == 2
-    # One is always shown.
     monkeypatch.setattr("headtypes.pages.atlas.page.LARGEST", 1)
     assert len(gather(made_up(2, 2), [("qa", maps)], {}, distance_bins=16, conditions={})["samples"]) == 1
 
@@ -104,9 +102,7 @@ def test_a_relation_is_a_heads_best_where_it_is_farthest_above_the_best_offset(t
         ("nsubj", "file", "file", 0, 0, "dependent_to_head", 80, 38, 42),
         ("nsubj", "halves", "halves", None, None, None, 70, 38, 32),
     ]
-    write_relations(tmp_path, rows, best)
-    found = {"relations": [("trees", tmp_path / "relations.csv")], "relations_best": [("trees", tmp_path / "best.csv")]}
-    data = gather(made_up(1, 4), [], found, distance_bins=16, conditions={})
+    data = gather(made_up(1, 4), [], write_relations(tmp_path, rows, best), distance_bins=16, conditions={})
     relation, above = data["columns"]
     names = [None if index is None else relation["categories"][index]["name"] for index in relation["values"]]
     assert names == ["nsubj", "nsubj", None, None]

@@ -1,5 +1,3 @@
-"""The atlas as a reader sees it: by mouse, keyboard and touch, on a screen and on a phone, in light and dark."""
-
 import re
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -25,12 +23,10 @@ from tests.support.atlases import (
 )
 from tests.support.browser import LOW_CONTRAST, opened
 
-# Roles of what can be operated (WAI-ARIA).
 CONTROLS = {"button", "combobox", "spinbutton", "checkbox", "gridcell", "link", "listbox", "textbox", "option"}
 SIGNS = ["De", "Di", "DV", "V"] * 3
 # Points of the smallest lettering on paper, in pixels of 96 to the inch.
 SMALLEST = 6 * 96 / 72
-# Text that can be seen, and its size in pixels.
 SIZES = """() => [...document.querySelectorAll("body *")]
   .filter((it) => it.checkVisibility() && [...it.childNodes].some((text) => text.nodeType === 3 && text.data.trim()))
   .map((it) => [it.textContent.trim(), parseFloat(getComputedStyle(it).fontSize)])"""
@@ -42,7 +38,6 @@ COLOUR = """(share) => {
 }"""
 # Pixels beside and above a matrix.
 WORD_ROOM = 64
-# As many tokens as a page shows.
 LONG = ["[CLS]", *(f"word{place}" for place in range(46)), "[SEP]"]
 
 
@@ -163,7 +158,6 @@ def test_subwords_of_words_are_read_as_words(page):
         share = re.search(r": (.*?) ([0-9.]+) %", page.locator(".said").inner_text())
         assert share[1] == words[most]
         assert float(share[2]) == pytest.approx(100 * joined[query, most], abs=0.6)
-    # A sample without subwords has nothing to join.
     show(page, "head=2-3&sample=2")
     assert page.get_by_role("button", name="words", exact=True).count() == 0
 
@@ -351,8 +345,7 @@ def test_hundreds_of_heads_are_read_within_the_window(chromium, tmp_path, layers
 def test_an_atlas_of_syntax_alone_shows_what_was_measured(chromium, tmp_path):
     """Neither maps nor types: heads are coloured by the relation that each is best at."""
     rows = [("nsubj", 0, head, "dependent_to_head", value) for head, value in enumerate((80.0, 30.0))]
-    write_relations(tmp_path, rows, [("nsubj", "file", "file", 0, 0, "dependent_to_head", 80, 38, 42)])
-    found = {"relations": [("trees", tmp_path / "relations.csv")], "relations_best": [("trees", tmp_path / "best.csv")]}
+    found = write_relations(tmp_path, rows, [("nsubj", "file", "file", 0, 0, "dependent_to_head", 80, 38, 42)])
     write_page(tmp_path / "atlas.html", gather(made_up(1, 2), [], found, distance_bins=16, conditions={}))
     with opened(chromium, tmp_path / "atlas.html", 1400) as page:
         assert page.get_by_label("Colour by").locator("option").first.inner_text().startswith("best relation")
@@ -453,7 +446,6 @@ def test_chips_of_the_legend_filter(page):
 
 
 def tap(page, query: int, key: int) -> None:
-    """Tap a cell of the matrix that is shown."""
     canvas = page.locator("div.matrix canvas:not(.rows):visible")
     side = canvas.evaluate("it => it.cell")
     canvas.tap(position={"x": (key + 0.5) * side, "y": WORD_ROOM + (query + 0.5) * side})
@@ -525,7 +517,6 @@ def test_two_heads_share_one_table_with_their_differences(page, page_file):
     one, other = page.locator(".panel").all()
     one.get_by_role("group", name="Words that look").get_by_role("button", name="old").hover()
     assert other.locator(".said").inner_text().startswith("“old” looks at")
-    # One alone has no difference.
     page.get_by_role("button", name="Close head 3-1").click()
     assert page.get_by_role("article", name="Both heads").count() == 0
     assert "difference" not in page.locator(".panel").inner_text()

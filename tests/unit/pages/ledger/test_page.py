@@ -24,18 +24,59 @@ from headtypes.pages.ledger.page import (
 from headtypes.papers.claims import FAILS, HOLDS, NO_VERDICT, OPEN
 from headtypes.papers.comparison import NAMED, TOGETHER
 from tests.support.browser import BROKEN_WORDS, check_readable
-from tests.support.ledgers import made_ledger
 from tests.support.summaries import PROVENANCE, RESULTS
 
 SIMULATIONS, TRUTH = 1000, 0.7
 SOURCES = {"guan2020": "demo", "clark2019": "clark", "kobayashi2020": "norms"}
 CLAIM = "guan2020/diagonal-medium-special"
+FAMILIES = {"root": "root", "child": "root", "other": "other"}
+PARTITION = "qa-kmeans-k4"
+PARTITIONS = [
+    {"model": model, "partition": PARTITION, "task": "qa", "method": "kmeans", "k": 4, "of": "weights"}
+    for model in FAMILIES
+]
+_NO = {"verdict_holm": "no verdict", "reason": "the partition lacks dense"}
 SHOWN = "[...document.querySelectorAll('#each tbody tr')]"
 
 
+def _row(id_: str, verdict: str, **cell) -> dict:
+    row = {**cell, "kind": "claim", "basis": "stated", "place": "section 1", "id": id_, "quantity": f"Claim {id_}."}
+    numbers = {"ours": 2.0, "low": 1.5, "high": 2.5, "p": 0.01, "p_holm": 0.02, "published": None}
+    row |= {**numbers, "verdict": verdict, "verdict_holm": verdict, "reason": "share: 2.00; claimed above 1"}
+    return row | ({**dict.fromkeys(numbers), **_NO} if verdict == "no verdict" else {})
+
+
 @pytest.fixture
-def made(tmp_path):
-    return made_ledger(tmp_path)
+def made(tmp_path) -> pd.DataFrame:
+    verdicts = {
+        "few": {"root": "holds", "child": "holds", "other": "fails"},
+        "mixed": {"root": "fails", "child": "open", "other": "no verdict"},
+        "never": {"root": "no verdict", "child": "no verdict", "other": "no verdict"},
+    }
+    parted = [
+        _row(id_, verdict, model=model, partition=PARTITION)
+        for id_ in verdicts
+        for model, verdict in verdicts[id_].items()
+    ]
+    parted.append(_row("value", "", model="root", partition=PARTITION) | {"kind": "figure"})
+    tasked = [_row("deep", "holds", model="root", task=task) for task in ("news", "books")]
+    tasked += [
+        _row("deep", verdict, model="child", task=task) for task, verdict in {"news": "holds", "books": "fails"}.items()
+    ]
+    tasked.append(_row("trees", "no verdict", model="root", task=None))
+    own = [_row(id_, "holds", model="child", partition=PARTITION) | {"reading": "ablation"} for id_ in ("few", "mixed")]
+    strict = [row | {"reading": "strict"} for row in own]
+    strict[0] |= {"ours": 2.5, "reason": "share: 2.50; claimed above 1"}
+    # Of a partition that the comparison does not judge.
+    own.append(_row("few", "holds", model="child", partition="qa-norms-kmeans-k4") | {"reading": "ablation"})
+    strict.append(own[-1] | {"reading": "strict", "ours": 2.5})
+    tables = {"parted/comparison": parted, "tasked/comparison": tasked, "parted/readings": own + strict}
+    for name, rows in tables.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        pd.DataFrame(rows).to_csv(tmp_path / f"{name}.csv", index=False)
+    comparisons = {name: tmp_path / name / "comparison.csv" for name in ("parted", "tasked")}
+    readings = {"parted": tmp_path / "parted/readings.csv"}
+    return ledger_table(comparisons, readings, families=FAMILIES, partitions=PARTITIONS, page=tmp_path / "ledger.html")
 
 
 def test_every_claim_of_every_comparison_has_a_row_for_each_cell(made, tmp_path):
@@ -47,7 +88,6 @@ def test_every_claim_of_every_comparison_has_a_row_for_each_cell(made, tmp_path)
     assert list(made) == COLUMNS
     row = made[(made["id"] == "few") & (made["model"] == "child")].iloc[0]
     assert row[["family", "task", "method", "k", "of"]].tolist() == ["root", "qa", "kmeans", 4, "weights"]
-    # A task that is judged by itself is of no partition.
     assert made[made["paper"] == "tasked"]["method"].isna().all()
 
 
@@ -148,12 +188,7 @@ def simulated(
 
 @pytest.mark.parametrize(
     ("families", "largest", "alike", "undecided", "seeds"),
-    [
-        (12, 8, 1, 0, 1),
-        (40, 4, 0.8, 0, 1),
-        (25, 3, 0.9, 0.3, 1),
-        (25, 3, 0, 0, 5),
-    ],
+    [(12, 8, 1, 0, 1), (40, 4, 0.8, 0, 1), (25, 3, 0.9, 0.3, 1), (25, 3, 0, 0, 5)],
 )
 def test_a_claim_that_is_true_of_seventy_percent_of_models_lies_in_95_percent_of_intervals(
     families, largest, alike, undecided, seeds

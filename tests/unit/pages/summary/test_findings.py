@@ -11,7 +11,6 @@ from headtypes.pages.summary.findings import (
     UNDECIDED,
     UNMEASURED,
     YES,
-    Company,
     matter_card,
     number_card,
     types_answer,
@@ -93,7 +92,7 @@ def test_a_number_is_asked_for_among_those_that_were_compared(k, answer):
 def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(partition, left_out, tmp_path):
     write_company(tmp_path)
     read = zip((read_costs, read_fit, read_labels), COMPANY.values(), strict=True)
-    found = Company(*(read(tmp_path / file) for read, file in read))
+    found = costs, fit, labels = [read(tmp_path / file) for read, file in read]
     card = matter_card(MODEL, PARTITION, partition, found, left_out, ["company.csv"])
     assert card.answer == YES
     assert card.says == (
@@ -105,20 +104,20 @@ def test_the_third_card_names_the_heads_that_matter_and_sets_types_beside_them(p
     assert "1 of 72 heads explains half of these costs." in card.why
     assert "2-2 and 3-10 together cost 0.75 nats beyond their costs, in 2 sets (p = 0.001)." in card.why
     # The heads of a type have a cost each, and a part of what a set costs, 6.0 by 6 heads.
-    dense = found.costs.loc[(partition.type_of == "dense").ravel(), "cost_f1"].sum() + 28
+    dense = costs.loc[(partition.type_of == "dense").ravel(), "cost_f1"].sum() + 28
     assert f"Left out whole, types cost dense 57.1 ({dense:.1f})" in card.why
     assert [mark.label for mark in card.marks][:2] == ["3-10", "2-2"]
     low, high = (float(end.split()[0]) for end in card.ends)
     assert low + card.marks[0].dot / 100 * (high - low) == pytest.approx(0.9, abs=0.01)
-    labels = found.labels.assign(p_beyond=[0.02, 0.5, 0.5, 0.5])
-    apart = matter_card(MODEL, PARTITION, partition, found._replace(labels=labels), left_out, [])
+    differing = costs, fit, labels.assign(p_beyond=[0.02, 0.5, 0.5, 0.5])
+    apart = matter_card(MODEL, PARTITION, partition, differing, left_out, [])
     assert apart.says.endswith("Types differ beyond these heads: dense (p = 0.020).")
-    none = found._replace(costs=found.costs.assign(p_holm=1.0))
-    card = matter_card(MODEL, PARTITION, partition, none, None, [])
+    costs = costs.assign(p_holm=1.0)
+    card = matter_card(MODEL, PARTITION, partition, (costs, fit, labels), None, [])
     assert (card.answer, "Left out whole" in card.why) == (UNDECIDED, False)
     assert card.says.startswith("No head is shown to cost more than others of its layer. Types are not")
-    deep = none._replace(costs=none.costs.assign(layer=np.arange(72) // 4))
-    deep = matter_card(MODEL, PARTITION, partition, deep, None, [])
+    costs = costs.assign(layer=np.arange(72) // 4)
+    deep = matter_card(MODEL, PARTITION, partition, (costs, fit, labels), None, [])
     assert "more than others of the model." in deep.says
     assert "than without another of the model" in deep.key
 

@@ -1,5 +1,3 @@
-"""The summary as a reader sees it, on a screen and on a phone, by mouse and by keyboard, in light and dark."""
-
 import re
 
 import pytest

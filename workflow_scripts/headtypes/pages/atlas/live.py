@@ -1,8 +1,4 @@
-"""A loaded model in the atlas: its attention in a text that somebody types, and its answers without some heads.
-
-The page is served to a browser on the same machine alone. The server listens on the loopback address, below a path with
-a random word. A request is refused if it names another host, or comes from a page of another site.
-"""
+"""A loaded model in the atlas: its attention in a text that somebody types, and its answers without some heads."""
 
 import json
 import re
@@ -42,9 +38,9 @@ from headtypes.models.model_config import layers_and_heads
 from headtypes.models.records import ModelRecord
 from headtypes.pages.atlas.page import ResultFiles, about_model, gather, numbers_on, page_of
 
-# What the text is called, and the tokens of the longest; a longer one is cut.
+# What the text is called, and the tokens after which it is cut.
 NAME, LONGEST = "your text", 128
-# Candidates that are shown of the model as it is and of the model without heads; tokens of the longest answer.
+# Candidates that are shown of either answer; tokens of the longest answer.
 _SHOWN, _LONGEST_ANSWER = 5, 30
 _EXAMPLE = "The cat sat on the mat because it was tired."
 # What a model with a head asks for, and a text and a second one to begin with.
@@ -56,14 +52,11 @@ _BEGINNINGS = {
 
 
 def seen(model: Mapping, encoded: Encoded, read: Callable, tokenizer, files: ResultFiles, **features) -> dict:
-    """Return the data of an atlas, the page with every head of a model (`gather`), with the attention on one text.
+    """Return the data of an atlas (as of `gather`) with the attention on one text, or on two that are read together.
 
-    model: the result of `about_model`. encoded: the text, or two texts that are read together, as tokens.
-    read: called with reducers of attention as arguments, runs the model on `encoded`, and lists the reducers' results.
-        If the function raises `InputError` for a reducer of norms, the data have no norms.
-    files: paths of the model's results, {kind of result: [(task or partition, path)]}.
-    features: `distance_bins`, number of bins of the distance feature, and `first_token`, whether the first token counts
-        as `[CLS]` in a text without `[CLS]`.
+    model, files: arguments of `gather`; features: its `distance_bins` and `first_token`. encoded: the texts as tokens.
+    read: runs the model on `encoded`, given reducers of attention, and lists their results; if the function raises
+        `InputError` for a reducer of norms, the data have no norms.
     Raises `InputError` if a head's attention is not finite, or does not sum to one.
     """
     bins, of_first = features["distance_bins"], features.get("first_token", True)
@@ -84,7 +77,7 @@ def seen(model: Mapping, encoded: Encoded, read: Callable, tokenizer, files: Res
 class Answer(NamedTuple):
     """The answer of a model to a text: candidates, such as words, each with a value: its probability if `unit` is "".
 
-    title: what is answered, such as "next token". values: [candidate]. name: function from an index to the candidate.
+    title: what is answered, such as "next token". values: [candidate]. name: from a candidate's index to its text.
     """
 
     title: str
@@ -93,9 +86,9 @@ class Answer(NamedTuple):
     unit: str = ""
 
     def beside(self, whole: "Answer") -> dict:
-        """Return {"title", "unit", "rows"}: a row for each candidate among the five likeliest of either answer.
+        """Return {"title", "unit", "rows"}, a row for each of the five likeliest candidates of either answer.
 
-        whole: the answer with all heads. A row is [a candidate's text, its value in `whole`, its value in this answer].
+        whole: the answer with all heads. A row: [candidate's text, its value in `whole`, its value in this answer].
         """
         best = {top for values in (whole.values, self.values) for top in np.argsort(-values.numpy())[:_SHOWN].tolist()}
         order = sorted(best, key=lambda candidate: -whole.values[candidate])
@@ -110,8 +103,7 @@ class Live:
         """Load the model with the output layer that its weights were saved with, such as a classifier, if any.
 
         files: paths of the model's results, {kind of result: [(task or partition, path)]}. precision: such as float32.
-        features: `distance_bins`, number of bins of the distance feature, and `first_token`, whether the first token
-            counts as `[CLS]` in a text without `[CLS]`.
+        features: the arguments `distance_bins` and `first_token` of `gather`.
         """
         self.record, self._files, self._features = record, files, features
         named = record.architectures or ()
@@ -126,9 +118,9 @@ class Live:
         self._text = lru_cache(maxsize=1)(self._read_whole)
 
     def page(self, first: str | None = None, second: str | None = None) -> dict:
-        """Return the data of the model's page (`read`) on one or two texts or, without `first`, on an example.
+        """Return the data of the model's page on one or two texts or, without `first`, on an example.
 
-        The key live has asks (what the user should write), first and second (the texts), and answers (as in `read`).
+        The data are those of `read`, and live: {asks (what the user should write), first and second (texts), answers}.
         """
         beginning = _BEGINNINGS.get(self._head, ("", _EXAMPLE, None))
         asks, *example = (text and text.format(mask=self._tokenizer.mask_token) for text in beginning)
@@ -138,10 +130,9 @@ class Live:
         return {**read, "live": live}
 
     def read(self, first: str, second: str | None, off: Sequence[str], files: ResultFiles | None = None) -> dict:
-        """Return the data of the page with every head (`gather`) on one or two texts, with one key more, `answers`.
+        """Return the data of an atlas (as of `gather`) on one or two texts, and answers (results of `Answer.beside`).
 
-        answers: what the model answers without the heads in `off`, in a list of results of `Answer.beside`.
-        off: heads whose output is zero, as `layer-head` from 1; their attention stays in the data.
+        off: heads without which the model answers, as `layer-head` from 1; their attention stays in the data.
         files: paths of the model's results, {kind of result: [(task or partition, path)]}; None to show no results.
         Raises `InputError` if the text is empty, or the model has no head of a name in `off`.
         """
@@ -205,11 +196,7 @@ class Live:
         return []
 
     def _spans(self, output: Any, sample: Sample, length: int) -> list[Answer]:
-        """Return in a list one answer, the probability of each span of the second text; [] if no span is possible.
-
-        A span has at most 30 tokens; its score is start logit plus end logit (Devlin et al. 2019, section 4.2). The
-        softmax of scores is its probability. output: the model's, with these logits. length: tokens in both texts.
-        """
+        # A span's score is start logit plus end logit (Devlin et al. 2019, section 4.2), its probability their softmax.
         cut = {"truncation": "only_second", "max_length": length}
         read = self._tokenizer(sample.first, sample.second, **cut, return_offsets_mapping=True)
         in_text = torch.tensor([sequence == 1 for sequence in read.sequence_ids(0)])
@@ -233,9 +220,8 @@ def _finite(logits: Tensor) -> Tensor:
 
 
 LOOPBACK = "127.0.0.1"
-# As a browser on this machine asks for it, also through a port that is forwarded from another one.
+# Also through a port that is forwarded from another machine.
 _HOST = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?")
-# In bytes, of a question.
 _LENGTH = re.compile("[0-9]{1,6}")
 
 
@@ -250,7 +236,10 @@ class Request(BaseModel):
 
 
 class LiveServer(ThreadingHTTPServer):
-    """A server of the page of one model, on this machine alone, which answers one question after the other."""
+    """A server of a model's page on the loopback address, below a random path; it refuses other hosts and sites.
+
+    texts: one or two that are shown first; (None, None) for an example. port: 0 for a free one.
+    """
 
     daemon_threads = True
 
@@ -281,23 +270,25 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         if not self._is_own(f"{self.server.path}read"):
             return
+        status = HTTPStatus.BAD_REQUEST
         try:
             length = self.headers["Content-Length"] or ""
             if not _LENGTH.fullmatch(length):
                 raise InputError(f"Content-Length is {length[:20]!r}; send a question of 1 to 999999 bytes.")
             asked = Request.model_validate_json(self.rfile.read(int(length)))
             with self.server.turn:
-                status, read = HTTPStatus.OK, self.server.live.read(**dict(asked))
+                read = self.server.live.read(**dict(asked))
+            status = HTTPStatus.OK
         except ValidationError as error:
             problem = error.errors(include_url=False)[0]
-            why = f"{'.'.join(map(str, problem['loc'])) or 'the question'}: {problem['msg']}; reload the page."
-            status, read = HTTPStatus.BAD_REQUEST, {"error": why}
+            where = ".".join(map(str, problem["loc"])) or "the question"
+            read = {"error": f"{where}: {problem['msg']}; reload the page."}
         except (InputError, TimeoutError) as error:
-            status, read = HTTPStatus.BAD_REQUEST, {"error": str(error)}
+            read = {"error": str(error)}
         except Exception:
             traceback.print_exc()
-            why = "The model failed on this; its terminal says how."
-            status, read = HTTPStatus.INTERNAL_SERVER_ERROR, {"error": why}
+            status = HTTPStatus.INTERNAL_SERVER_ERROR
+            read = {"error": "The model failed on this; its terminal says how."}
         self._send(status, "application/json", json.dumps(read, allow_nan=False))
 
     def log_message(self, *_) -> None:
@@ -313,8 +304,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: HTTPStatus, kind: str, text: str) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("Referrer-Policy", "no-referrer")
+        headers = {"Content-Type": kind, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(text.encode())

@@ -1,7 +1,4 @@
-"""The atlas of a model as one HTML page that opens from disk, without a network and without other files.
-
-Maps and divergences are texts that a browser unpacks: rounded to few bits, compressed, in base64.
-"""
+"""The atlas of a model as one HTML page, which holds maps and divergences rounded, compressed and in base64."""
 
 import base64
 import gzip
@@ -26,10 +23,8 @@ from headtypes.pages.rendering import embedded, render
 
 # For each kind of result, the names (tasks or partitions) and files of those that there are.
 ResultFiles = Mapping[str, Sequence[tuple[str, StrPath]]]
-# Base64 characters that all maps of a page may take together; a page has some 12 MB then.
-LARGEST = 11_300_000
-# How many samples a page shows.
-SAMPLES = 8
+# Samples that a page shows, and base64 characters of all their maps; a page has some 12 MB then.
+SAMPLES, LARGEST = 8, 11_300_000
 # The largest byte, and the largest number of 16 bits.
 _LEVELS, _SCALES = 255, 65535
 
@@ -37,8 +32,8 @@ _LEVELS, _SCALES = 255, 65535
 def about_model(record: ModelRecord) -> dict:
     """Return facts about a model, {"name", "layers", "heads" (in a layer), "kind" (as bert), "from" (its source)}."""
     source = " ".join(filter(None, (record.hub or record.package, record.revision)))
-    about = {"name": record.name, "layers": record.layers, "heads": record.heads}
-    return {**about, "kind": record.model_type, "from": source}
+    shape = {"layers": record.layers, "heads": record.heads}
+    return {"name": record.name, **shape, "kind": record.model_type, "from": source}
 
 
 def gather(
@@ -57,10 +52,9 @@ def gather(
         up to eight samples in all, as long as the page stays small.
     files: {kind of result, a key of `stage.IN_ATLAS`: [(task or partition, path)]}; any kind may be absent. The types
         of the first partition are shown first. For users' analyses, (analysis, model, task) stands in place of a task.
-    conditions: {name of a condition (one ablation): {type, or head as `layer-head` from 1: operation}}.
-    distance_bins: number of bins of the distance feature.
-    first_token: whether the first token counts as `[CLS]` in a text without `[CLS]`.
-    Raises `InputError` that names a damaged file.
+    conditions: {name of a condition: {type, or head as `layer-head` from 1: operation}}.
+    distance_bins: number of bins of the distance feature. first_token: whether a text's first token, if the text has no
+        `[CLS]`, counts as one. Raises `InputError` that names a damaged file.
     """
     samples, packed = _samples(maps)
     columns = _columns(files)
@@ -72,8 +66,8 @@ def gather(
         "features": None,
         "divergences": [],
         "samples": samples,
-        "costs": [cost for name, path in files.get("intervals", ()) for cost in costs_of(path, name, conditions)],
-        "names": named_heads(files, model["heads"]),
+        "costs": [cost for name, path in files.get("intervals", ()) for cost in _costs_of(path, name, conditions)],
+        "names": _named_heads(files, model["heads"]),
         "packed": packed,
     }
     for task, path in files.get("features", ()):
@@ -81,7 +75,7 @@ def gather(
         of_first = first_token and has_first_token(path)
         data["features"] = numbers_on(task, values, read_lengths(path), distance_bins, of_first)
     for analysis in filter(lambda analysis: analysis.per_pair, ANALYSES):
-        for task, path in of_each_task(analysis, files):
+        for task, path in _of_each_task(analysis, files):
             text, largest = pack_divergence(analysis.per_pair(path))
             data["divergences"].append({"task": task, "packed": len(packed), "largest": largest})
             packed.append(text)
@@ -93,12 +87,12 @@ def _columns(files: ResultFiles) -> list[Column]:
         *(type_column(name, read_partition(path)) for name, path in files.get("partitions", ())),
         *(type_column(name, read_partition(path), of_parent=True) for name, path in files.get("parents", ())),
         *(column for _, path in files.get("partitions", ())[:1] for column in share_columns(read_partition(path))),
-        *(column for name, path in files.get("stability", ()) for column in stability_columns(name, path)),
+        *(column for name, path in files.get("stability", ()) for column in _stability_columns(name, path)),
         *(
             column
             for analysis in sorted(ANALYSES, key=lambda analysis: not analysis.leads)
             if analysis.per_head
-            for task, *paths in of_each_task(analysis, files)
+            for task, *paths in _of_each_task(analysis, files)
             for column in analysis.per_head(task, *paths)
         ),
         *(
@@ -116,7 +110,7 @@ def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[
     for task, sample in ahead[:SAMPLES]:
         texts = [pack(pack_maps(sample.attention))]
         if sample.lengths is not None:
-            texts.append(pack(pack_lengths(sample.lengths)))
+            texts.append(pack(_pack_lengths(sample.lengths)))
         size += sum(map(len, texts))
         if kept and size > LARGEST:
             break
@@ -126,8 +120,7 @@ def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[
     about, packed = [], []
     for task, sample, texts in kept:
         places = dict(zip(("packed", "lengths"), range(len(packed), len(packed) + len(texts)), strict=False))
-        said = {"task": task, "id": sample.sample_id, "tokens": sample.tokens, "cut": sample.truncated}
-        about.append({**said, **places})
+        about.append({"task": task, "id": sample.sample_id, "tokens": sample.tokens, "cut": sample.truncated, **places})
         packed += texts
     return about, packed
 
@@ -137,8 +130,8 @@ def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bi
 
     features: [head, column], all heads layer by layer. lengths: number of tokens of each sample.
     first_token: whether the column of `[CLS]` holds the attention to the first token.
-    The keys are task, labels (of the columns), values (`features`), samples (their number), short (number of samples
-    with no more tokens than distance bins), and empty (bins, from 0, into which no pair of tokens falls).
+    Keys: task, labels (of the columns), values (`features`), samples (their number), short (number of samples with no
+    more tokens than distance bins), empty (bins, from 0, into which no pair of tokens falls).
     """
     others = ["first" if first_token and name == "cls" else name for name in SELF_AND_SPECIAL]
     reached = {bin for length in set(map(int, lengths)) for bin in np.arange(1, length) * distance_bins // length}
@@ -152,34 +145,25 @@ def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bi
     }
 
 
-def of_each_task(analysis: Analysis, files: ResultFiles) -> Iterator[tuple]:
+def _of_each_task(analysis: Analysis, files: ResultFiles) -> Iterator[tuple]:
     by_task = [dict(files.get(file.name, ())) for file in analysis.files]
     for task in by_task[0] if by_task else ():
         if all(task in paths for paths in by_task):
             yield task, *(paths[task] for paths in by_task)
 
 
-def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
-    """Return a mapping for each condition of a partition: the keys are partition, condition, operations and drops.
-
-    drops: [{metric, drop, low, high}], the drop of each metric with the ends of its 95 % interval.
-    path: the partition's CSV file of these intervals. partition: its name.
-    conditions: {name: operations}, operations being {type or head: operation}; a condition without any is left out.
-    """
+def _costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str, str]]) -> list[dict]:
     table = read_intervals(path)
     metrics = [metric for metric in METRICS.values() if f"drop_{metric.name}" in table]
+    ends = {"drop": "", "low": "_low", "high": "_high"}
     return [
         {
             "partition": partition,
             "condition": row["condition"],
             "operations": dict(conditions[row["condition"]]),
             "drops": [
-                {
-                    "metric": metric.title,
-                    "drop": rounded(row[f"drop_{metric.name}"]),
-                    **{end: rounded(row.get(f"drop_{metric.name}_{end}")) for end in ("low", "high")},
-                }
-                for metric in metrics
+                {"metric": it.title, **{key: rounded(row.get(f"drop_{it.name}{end}")) for key, end in ends.items()}}
+                for it in metrics
             ],
         }
         for row in table.to_dict("records")
@@ -187,16 +171,10 @@ def costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[str
     ]
 
 
-def named_heads(files: ResultFiles, heads: int) -> list[dict]:
-    """Return a mapping for each head that is best at a relation, a mention or a position.
-
-    The keys are head (index over all layers, from 0), name (a phrase), value (the score in percent), and above (by how
-    many points the head is above the best offset, or None). heads: number of heads in a layer.
-    files: paths of the model's results, {kind of result: [(task, path)]}.
-    """
+def _named_heads(files: ResultFiles, heads: int) -> list[dict]:
     names = {}
     for analysis in filter(lambda analysis: analysis.best, ANALYSES):
-        for task, *paths in of_each_task(analysis, files):
+        for task, *paths in _of_each_task(analysis, files):
             for best in analysis.best(task, *paths):
                 head = int(best["layer"]) * heads + int(best["head"])
                 numbers = {name: rounded(best[name]) for name in ("value", "above")}
@@ -206,7 +184,7 @@ def named_heads(files: ResultFiles, heads: int) -> list[dict]:
 
 
 def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> Column:
-    """Return the column of types in a partition, named `name`. of_parent: whether it is the parent model's."""
+    """Return the atlas's column with the type of each head in a partition. of_parent: whether of the parent model."""
     styles = type_styles(partition.types)
     categories = [
         {"name": type_, "colour": styles[type_].colour, "doubtful": type_ in partition.doubtful}
@@ -232,12 +210,7 @@ def share_columns(partition: Partition) -> list[Column]:
     ]
 
 
-def stability_columns(name: str, path: StrPath) -> list[Column]:
-    """Return two columns for the page with every head: in what percent of clusterings each head keeps its type.
-
-    Clusterings are of random halves of the samples in the first column, and of the heads in the second.
-    name, path: the partition's name, and the path of its JSON file of stability.
-    """
+def _stability_columns(name: str, path: StrPath) -> list[Column]:
     with undamaged(path, "does not say how stable types are"):
         stability = read_json(path)
         return [
@@ -262,8 +235,8 @@ def pack(numbers: bytes) -> str:
 def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
     """Return attention packed in 8 bits a number, within 1/510 of the largest number of its row, plus 1/131070.
 
-    The bytes begin with the largest number of each row, uint16 little-endian in units of 1/65535. Then follows a byte
-    for each number: its share of the largest number of the row, in units of 1/255.
+    First stands the largest number of each row (over keys), uint16 little-endian in units of 1/65535; then, a byte for
+    each number, its share of that number in units of 1/255.
     """
     largest = attention.max(axis=-1)
     scale = np.rint(largest * _SCALES)
@@ -272,15 +245,15 @@ def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
     return scale.astype("<u2").tobytes() + levels.astype(np.uint8).tobytes()
 
 
-def pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
-    """Return lengths of vectors as uint16 little-endian, in units of 1/65535 of the largest in the last dimension."""
+def _pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
+    # As uint16 little-endian, in units of 1/65535 of the largest in the last dimension.
     largest = lengths.max(axis=-1, keepdims=True)
     return np.rint(lengths / np.where(largest > 0, largest, 1) * _SCALES).astype("<u2").tobytes()
 
 
 def pack_divergence(divergence: Float[np.ndarray, "head head"]) -> tuple[str, float]:
-    """Return (text that `pack` makes of the divergences as uint16, 65535 for the largest; the largest one, in nats)."""
-    return pack(pack_lengths(divergence.reshape(1, 1, -1))), float(divergence.max())
+    """Return (divergences as uint16, 65535 for the largest, packed by `pack`; the largest divergence, in nats)."""
+    return pack(_pack_lengths(divergence.reshape(1, 1, -1))), float(divergence.max())
 
 
 _SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "svg", "head", "facts")
@@ -289,11 +262,11 @@ _SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "s
 def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]] = ()) -> str:
     """Return the data of an atlas, the result of `gather`, as one HTML page.
 
-    links: (name of another page, its path relative to this page). With the key `live` in the data, the page asks the
-        server that it came from; any other sends no request.
+    links: (name of another page, its path relative to this page). Only a page whose data have the key `live` sends
+        requests, to the server that it came from. provenance: JSON data on what made the page.
     """
     is_live = "live" in data
-    scripts = [f"atlas/assets/{name}.js" for name in _SCRIPTS]
+    scripts = [f"atlas/assets/{name}.js" for name in _SCRIPTS] + ["atlas/live.js"] * is_live
     values = {
         "title": data["title"],
         "links": links,
@@ -301,13 +274,8 @@ def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]]
         "data": embedded({name: value for name, value in data.items() if name != "packed"}),
         "packed": data["packed"],
     }
-    return render(
-        "atlas/assets/page.html",
-        values,
-        provenance,
-        styles=["atlas/assets/page.css"],
-        scripts=[*scripts, *(["atlas/live.js"] if is_live else []), "atlas/assets/start.js"],
-    )
+    scripts += ["atlas/assets/start.js"]
+    return render("atlas/assets/page.html", values, provenance, styles=["atlas/assets/page.css"], scripts=scripts)
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:

@@ -27,7 +27,7 @@ COLUMNS = [
     *(*CLAIM, "basis", "place", "claim", "model", "family", "partition", "task", *_OF_PARTITION, "reading"),
     *("verdict", "verdict_holm", *NUMBERS, "reason", "decided_in"),
 ]
-# Columns that are equal to the last digit under a further reading that changes nothing for a claim.
+# Columns of which a further reading that changes nothing for a claim changes none.
 _SAME = ["verdict", "value", "low", "high", "p", "reason"]
 # The interval of a claim that holds in all of fewer families reaches below one half.
 FEWEST_FAMILIES = 6
@@ -53,9 +53,8 @@ def ledger_table(
     """Return the verdicts on all claims, a row for each claim in each cell, one claim after the other.
 
     comparisons, readings: {paper: path of a CSV file}, with its claims' verdicts, and with those in further readings.
-    families: {model: name of its family}.
+    families: {model: name of its family}. page: path of the ledger's page, to which links are relative.
     partitions: mappings with the keys model, partition, task, method, k, and `of` (weights or norms).
-    page: path of the ledger's page, to which links are relative.
     A cell is a model (with its family), a partition (with the other keys of `partitions`) or a task, and a reading: ""
     for the config's own, or a further reading if it changes a number or the verdict. Further columns are paper, id,
     basis, place, claim, verdict, value (the number that decides), low, high, p, published, reason, decided_in (a link),
@@ -89,9 +88,8 @@ def ledger_table(
 def together_table(comparisons: Mapping[str, StrPath]) -> pd.DataFrame:
     """Return a row for each verdict on a claim over several models that differ in a random seed alone.
 
-    comparisons: {paper: path of the CSV file with its claims' verdicts}.
-    Columns: paper, id, claim, place, model (the models' common name), subject (a partition or a task), verdict, reason,
-    value, low and high.
+    comparisons: {paper: path of the CSV file with its claims' verdicts}. Columns: paper, id, claim, place, model (the
+    models' common name), subject (a partition or a task), verdict, reason, value, low, high.
     """
     parts = []
     for paper, path in comparisons.items():
@@ -147,14 +145,13 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
 
 
 def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[float, float]:
-    """Return the ends of a 95 % interval of the share of models in which a claim is true, from 0 to 1.
+    """Return the ends, from 0 to 1, of a 95 % interval of the share of models in which a claim is true.
 
     verdicts, families: the claim's verdict in each model, and the model's family; without models both ends are NaN.
-
-    Families count as random draws: each family gives the share of its models in which the claim holds. The mean of the
-    shares has the exact interval of a proportion of as many draws (Clopper and Pearson 1934). Shares between 0 and 1
-    scatter no more than draws of 0 or 1, so models of a family may be alike to any degree. An open verdict counts as
-    false for the lower end, and as true for the upper end.
+    Families count as random draws: each gives the share of its models in which the claim holds. The mean of the shares
+    has the exact interval of a proportion of as many draws (Clopper and Pearson 1934). Shares between 0 and 1 scatter
+    no more than draws of 0 or 1, so models of a family may be alike to any degree. An open verdict counts as false for
+    the lower end, and as true for the upper end.
     """
     of_families: dict[str, list[str]] = defaultdict(list)
     for verdict, family in zip(verdicts, families, strict=True):
@@ -214,10 +211,9 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, 
 def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
     """Return how often a claim holds, {column of the page: number or text}. claim: a row of `over_models`.
 
-    share_of_cells, share_of_models: among cells (a model with a partition or a task), or models, in which the claim
-        holds or fails, the share in which it holds, from 0 to 1; "" if there are none.
-    in_models: numbers of models, such as "3 of 5, 1 open". of_models: the interval of the percent of models, in words,
-        or for fewer than six families "these checkpoints alone".
+    share_of_cells, share_of_models: of cells, or models, in which the claim holds or fails, the share in which it
+        holds, from 0 to 1; "" for none. in_models: such as "3 of 5, 1 open".
+    of_models: the interval of the percent of models, in words; for fewer than six families "these checkpoints alone".
     """
     few = "1 family" if claim["families"] == 1 else f"{claim['families']} families"
     of_models = (

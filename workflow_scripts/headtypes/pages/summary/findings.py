@@ -27,8 +27,7 @@ _NOT_COMPARED = (
     f"Compared with others are clusterings of at least {FEWEST_HEADS} heads into {COUNTS[0]} to {COUNTS[-1]} types, "
     "which clustering: k asks for; heads that a file divides are not."
 )
-# Heads that the third card's picture has.
-_SHOWN = 4
+_SHOWN_HEADS = 4
 _SIGNED = [f"{SIGNS[verdict]} {verdict}" for verdict in VERDICTS]
 _COLUMNS = [
     TextColumn("order", "verdict", write=_SIGNED.__getitem__, below="corrected", verdict="verdict"),
@@ -44,10 +43,7 @@ _FINDING = re.compile(
 
 
 class Mark(NamedTuple):
-    """A line in the picture of a card on the page of results: a dot and, if given, a tick, and the two ends of a bar.
-
-    All are distances from the left end of the picture, in percent of its width. text: the dot's value in words.
-    """
+    """A line in a card's picture: a dot, perhaps a tick and the ends of a bar, in percent of the picture's width."""
 
     label: str
     text: str
@@ -59,9 +55,8 @@ class Mark(NamedTuple):
 class Card(NamedTuple):
     """A question about a model's types or heads, with the answer "yes", "no", "undecided" or "not measured".
 
-    says, number, why: texts: the answer in a sentence, the value that decides it, and how it is decided.
-    marks, ends, key: the card's picture: its lines, labels at its left and right end, and its legend.
-    files: links from the page of results to the results that decide.
+    says, number, why: the answer in a sentence, the value that decides it, and how it is decided. files: links to what
+    decides. marks, ends, key: the card's picture: its lines, labels at its left and right end, and its legend.
     """
 
     question: str
@@ -79,18 +74,6 @@ class Card(NamedTuple):
         return VERDICTS[ANSWERS.index(self.answer)]
 
 
-class Company(NamedTuple):
-    """The costs of one model's heads in random company, and what was made of them (by the rule `measure_costs`).
-
-    costs: a row for each head, with its cost. fit: {key: value}; "r2", for one, is how well costs explain losses.
-    labels: a row for each label of heads, such as a type, with the p-values of its relation to the costs.
-    """
-
-    costs: pd.DataFrame
-    fit: Mapping
-    labels: pd.DataFrame
-
-
 def types_answer(gaps: Collection[Measured]) -> str:
     """Return whether there are gaps between heads: "yes", "no" or "undecided".
 
@@ -103,12 +86,8 @@ def types_answer(gaps: Collection[Measured]) -> str:
     return YES if all(it.low > 0 for it in gaps) else UNDECIDED
 
 
-def types_card(partition: Partition, stability: dict | None, files: Sequence[str]) -> Card:
-    """Return the card that says whether a partition's heads form types.
-
-    stability: content of the partition's JSON file of stability; None if no clustering made it.
-    files: links to the results that decide.
-    """
+def types_card(partition: Partition, stability: dict | None, links: Sequence[str]) -> Card:
+    """Return the card that says whether heads form types. stability: the partition's JSON file, or None without one."""
     question = "Are there types?"
     if stability is None or stability["gaps"] is None:
         return Card(question, UNMEASURED, "", "", _NOT_COMPARED)
@@ -142,16 +121,14 @@ def types_card(partition: Partition, stability: dict | None, files: Sequence[str
         ("0 %", "100 %"),
         f"Dot: on how many heads two clusterings of halves agree; the bar begins where all {stability['models']} do; "
         "tick: chance, where known.",
-        files,
+        links,
     )
 
 
-def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: Sequence[str]) -> Card:
-    """Return the card that says whether there are as many types as a partition has.
+def number_card(k: int | None, chosen: Mapping[str, int | None] | None, links: Sequence[str]) -> Card:
+    """Return the card that says whether a partition has as many types, k, as the criteria choose.
 
-    k: number of types in the partition. chosen: {criterion: number of types that it chooses, or None for no choice}.
-        Both are None for a partition that no clustering made.
-    files: links to the results that decide.
+    chosen: {criterion: number of types that it chooses, or None}. k and chosen are None if heads were not clustered.
     """
     if k not in COUNTS or chosen is None:
         return Card("How many?", UNMEASURED, "", "", _NOT_COMPARED)
@@ -176,7 +153,7 @@ def number_card(k: int | None, chosen: Mapping[str, int | None] | None, files: S
         marks,
         (str(least), str(most)),
         f"Dot: the number that a criterion chooses; tick: {k}.",
-        files,
+        links,
     )
 
 
@@ -184,23 +161,21 @@ def matter_card(
     model: str,
     name: str,
     partition: Partition,
-    company: Company | None,
+    company: tuple[pd.DataFrame, Mapping, pd.DataFrame] | None,
     left_out: TypeCosts | None,
-    files: Sequence[str],
+    links: Sequence[str],
 ) -> Card:
-    """Return the card that says whether single heads cost more than others, and whether types differ in costs.
+    """Return the card that says whether some heads of a model cost more than others, and whether types differ in cost.
 
-    name, partition: the partition that has these types.
-    company: the costs of heads in random company; None if not measured.
-    left_out: the cost of each type when all its heads are left out; None if not measured.
-    files: links to the results that decide.
+    name: of the partition. company: results of `read_costs`, `read_fit` and `read_labels` on heads in random company.
+    left_out: costs of types left out whole. Both are None if not measured.
     """
     question = "Do single heads matter?"
     if company is None:
         why = f"No heads were away in random company. models: {model}: evaluate and company: sets ask for it."
         return Card(question, UNMEASURED, "", "", why)
     costs, fit, labels = company
-    costly, shown = costly_heads(costs), costs.sort_values("cost", ascending=False).head(_SHOWN)
+    costly, shown = costly_heads(costs), costs.sort_values("cost", ascending=False).head(_SHOWN_HEADS)
     types = labels[labels["family"] == f"types of {name}"]
     apart = [f"{row.label} ({p_value(row.p_beyond)})" for row in types.itertuples() if row.p_beyond <= ALPHA]
     beyond = " beyond " + ("that head" if len(costly) == 1 else "these heads") if len(costly) else ""
@@ -247,7 +222,7 @@ def matter_card(
         (f"{ends[0]:.2f}", f"{ends[1]:.2f} nats"),
         f"Dot: how much more the loss rises without the head than without another of {others}; bar: its interval over "
         "inputs.",
-        files,
+        links,
     )
 
 
@@ -273,9 +248,8 @@ def _whole(left_out: TypeCosts | None, partition: Partition, costs: pd.DataFrame
 class Judged:
     """The verdicts on a paper's claims for one model with one partition or task (`other`).
 
-    claims, values: rows of the paper's `comparison.csv` on claims, and on published values, indexed by their ids.
-    table: the claims with a verdict, in brief.
-    file: link from the page of results to the section with all verdicts and their reasons.
+    claims, values: rows of `comparison.csv` on claims, and on published values (these indexed by their ids).
+    table: the claims with a verdict, in brief. file: link from the page to all verdicts with their reasons.
     """
 
     model: str
@@ -291,11 +265,7 @@ class Judged:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """Numbers of claims, {basis: {verdict: number}}, by what a claim rests on.
-
-        Bases are "stated", "inferred from the text" and "from the table". One without claims is left out, but for
-        "stated".
-        """
+        """Numbers of claims by what they rest on, {basis: {verdict: number}}; "stated" is always a key, first."""
         counts = {basis: self._counts(basis, "verdict") for basis in BASES}
         return {BASES[basis]: of for basis, of in counts.items() if basis == "stated" or any(of.values())}
 
@@ -312,11 +282,10 @@ class Judged:
 
 
 def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judged]:
-    """Return the verdicts on a paper's claims, one object for each model with each partition or task.
+    """Return the verdicts on a paper's claims for each model with each partition or task, those with most first.
 
-    The object with the largest number of verdicts is first.
     comparison, file: the contents of the paper's `comparison.csv`, and its path relative to the page of results.
-    key: "partition" or "task", the column that with the model says what the paper's claims are judged on.
+    key: "partition" or "task", whichever the paper's claims are judged on.
     """
     subjects = [
         _judged(str(model), str(other), rows, file)
@@ -351,7 +320,7 @@ def _judged(model: str, other: str, rows: pd.DataFrame, file: str) -> Judged:
 
 
 def _deciding(reason: str, value: float) -> tuple[str, str, str]:
-    # Of the findings in the reason, that with the deciding value; a sign is there if it has few units.
+    # That with the deciding value; a sign is there if it has few units.
     found = [it.group("of", "limit", "few", "value") for it in _FINDING.finditer(str(reason))]
     found.sort(key=lambda it: it[3] != f"{value:.2f}")
     return found[0][:3] if found else ("", "", "")
@@ -361,14 +330,13 @@ def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFra
     """Yield a sentence on the type that costs a model most if left out, and one on the type that costs least.
 
     found: the cost of each type left out by itself; nothing is yielded for None, or for fewer than two types.
-    differences: paired differences between conditions (`read_differences`); a sentence adds "the most of any type", or
-        the least, only if the intervals of the type's differences from all other types lie on one side of 0.
+    differences: between conditions, with intervals (`read_differences`); only if those from all other types exclude 0,
+        a sentence adds "the most of any type" or "the least of any type".
     """
     if found is None or len(found.costs) < 2:
         return
     drops = found.costs["drop"].sort_values(ascending=False)
     if drops.iloc[0] == drops.iloc[-1]:
-        # As of a model that answers nothing.
         yield f"Whichever type is left out, the {found.metric.title} of {model} changes by the same."
         return
     of_metric = differences[differences["metric"] == found.metric.name].set_index(["condition", "other"])["low"]
@@ -380,10 +348,6 @@ def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFra
 
 
 def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: Sequence[str]) -> str | None:
-    """Return a sentence on the type whose attention, inside sentences or between sentences, costs most if dropped.
-
-    table: our Table 3 of Guan et al. 2020, a row for each condition. None if no condition drops it for one type alone.
-    """
     known = {
         where: found
         for operation, where in (("drop_intra", "inside"), ("drop_inter", "between"))
@@ -396,10 +360,6 @@ def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: S
 
 
 def kept_sentence(pairs: pd.DataFrame, model: str) -> str | None:
-    """Return a sentence on the percent of a model's heads in the same cluster as in its parent; None if not measured.
-
-    pairs: a row for each pair of partitions, of two models (`read_pairs`).
-    """
     own = pairs["model"].str.startswith(f"{model} on ")
     of_parent = pairs[own & (pairs["relation"] == "parent")].dropna(subset=["same_cluster"])
     said = "{:.1f} % of the heads of {} are in the same cluster as in {}."
@@ -421,8 +381,7 @@ def cautions(
     """Yield a sentence or two on each thing that must not be concluded from a run.
 
     judged: the verdicts on all papers' claims. doubtful: {"model, partition": types whose name is doubtful}.
-    papers_models, hubs: ids on the Hugging Face Hub of the models that the papers report, and of those of this run.
-    finetuned: names of the models that the workflow trained.
+    papers_models, hubs: Hub ids of models, of those in the papers and those of this run. finetuned: names of models.
     """
     if set(hubs) & set(papers_models):
         yield "Verdicts and types are those of the models listed here. Another model has other heads."

@@ -27,9 +27,8 @@ from headtypes.papers.guan2020.figures import ink, typical_heads
 class TypeCosts(NamedTuple):
     """The cost of one operation when it is applied to the heads of one type alone, for each type.
 
-    costs: indexed by type, with the columns condition; heads, their number; drop, by how much the metric gets worse,
-        with the ends low and high of its interval; and random, the drop for as many random heads. NaN: unknown.
-    whole: the score of the whole model by the metric.
+    costs: indexed by type; columns: condition, heads (their number), drop (by how much the metric gets worse), low and
+        high (of its interval), random (the drop for as many random heads). NaN: unknown. whole: the model's score.
     """
 
     costs: pd.DataFrame
@@ -40,10 +39,7 @@ class TypeCosts(NamedTuple):
         return f"{number:z.{self.metric.decimals - 1}f}"
 
     def sentence(self, without: str, type_: str, model: str) -> str:
-        """Return a sentence, without its full stop, on how much of its score a model loses by the operation on a type.
-
-        without: the words after "Without" and before the number of heads, such as "its" if heads are left out.
-        """
+        """Return the sentence "Without {without} 28 {type_} heads {model} loses ...", without its full stop."""
         without = f"Without {without} {self.costs.loc[type_, 'heads']:.0f} {type_} heads"
         drop, lower = self.costs.loc[type_, "drop"], self.costs.loc[type_, "drop"] < 0
         amount, whole, steps, title = self.text(abs(drop)), self.text(self.whole), self.metric.steps, self.metric.title
@@ -78,18 +74,13 @@ def left_out_alone(
     return TypeCosts(costs.set_axis(of, axis=0), metric, float(whole))
 
 
-# The most heads whose types are also written into the map.
-_LETTERED = 150
-# The most layers or heads that are all numbered.
-_NUMBERED = 12
+# The most heads whose types are written into the map, and the most columns or rows that are all numbered.
+_LETTERED, _NUMBERED = 150, 12
 _LETTERS = dict(zip(TYPES, ("De", "Di", "DV", "V"), strict=True))
-# The most layers that are named as those where a type lies.
-_LAYERS = 4
+_NAMED_LAYERS = 4
 # What each column of the distance feature after the bins is called, in the order of `SELF_AND_SPECIAL`.
 _AT = {"self": "the token itself", "cls": "[CLS]", "sep": "[SEP]", "comma": "commas", "period": "periods"}
-# How many heads are named of each analysis that says which are best.
 _BEST = 4
-# Room beside the largest and smallest score, as a share of what lies between them.
 _MARGIN = 0.08
 
 
@@ -109,9 +100,8 @@ class Best(NamedTuple):
 def best_heads(task: str, found: Iterable[Mapping]) -> list[Best]:
     """Return up to four heads that are best at something on a task, those farthest above the best offset first.
 
-    found: heads with the keys layer and head (from 0), at (what the head is best at), value (its score in percent) and
-        above (by how many points it is above the best offset, or None). A head with the same score at two things, such
-        as a relation with two names, is listed once.
+    found: mappings with the keys layer and head (from 0), at (what the head is best at), value (its score in percent)
+        and above (points above the best offset, or None). Of a head's equal scores one is taken.
     """
     by_score = {}
     for it in sorted(found, key=lambda it: -(it["above"] or 0)):
@@ -132,10 +122,8 @@ def overview(
 ) -> dict[str, Any]:
     """Return a partition's pictures on the first screen of the page, {name in the page's template: value}.
 
-    features, maps: paths of head features, and of the attention maps of one sample, on the partition's task.
-    resolution: options of `read_head_features`, such as `distance_bins`.
-    left_out: the cost of each type left out by itself; if None, `best` is shown instead.
-    costly: [layer, head], from 0, of each head that costs more than others.
+    features, maps: paths of head features, and of one sample's attention. resolution: options of `read_head_features`.
+    left_out: the cost of each type; if None, `best` is shown instead. costly: [layer, head] of framed heads, from 0.
     """
     layers, heads = partition.shape
     by_column = layers > heads
@@ -156,11 +144,8 @@ def overview(
     return {
         "columns": columns,
         "rows": rows,
-        # A column is a layer in models with more layers than heads.
         "by_column": by_column,
-        # Every such column and row has its number.
         "step": -(-max(columns, rows) // _NUMBERED),
-        # Whether names of types are written into the map.
         "lettered": len(cells) <= _LETTERED,
         "cells": cells,
         "types": types,
@@ -212,7 +197,7 @@ def where(heads: np.ndarray) -> str:
     """Return in words the fewest layers with at least half of a type's heads. heads: [layer] number of these heads."""
     most = np.argsort(-heads, kind="stable")
     layers = np.sort(most[: 1 + int(np.argmax(np.cumsum(heads[most]) >= heads.sum() / 2))])
-    if len(layers) > _LAYERS:
+    if len(layers) > _NAMED_LAYERS:
         return f"spread over {np.count_nonzero(heads)} layers"
     inside, named = heads[layers].sum(), join([str(layer + 1) for layer in layers])
     which = "" if heads.sum() == 1 else "all " if inside == heads.sum() else f"{inside} "

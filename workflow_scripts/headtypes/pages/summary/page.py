@@ -27,22 +27,17 @@ from headtypes.papers.comparison import COLUMNS, NAMED, read_named
 from headtypes.papers.paper import Figure
 from headtypes.papers.registry import PAPERS
 
-# As many as a reader takes in.
 _FINDINGS = 10
 _COMPARED = [name for name in COLUMNS if name not in ("p", "p_holm", "over")]
-# Pixels: twice the width at which the page shows a figure.
-_WIDTH = 1400
-# Of colours, figures have few; with this many, nothing is lost that an eye would see.
-_COLOURS = 128
-# By the order of the cards: what is not known unless the answer is among these. That types are not k does not say how
-# many they are.
+# Of a figure in the page: pixels, twice the width that is shown, and colours, so many that no eye sees a loss.
+_WIDTH, _COLOURS = 1400, 128
+# In the order of the cards, what is not known unless the answer is among these; "not k" does not say how many.
 _SETTLES = {
     "whether there are types": {findings.YES, findings.NO},
     "how many there are": {findings.YES},
     "whether single heads matter": {findings.YES, findings.NO},
 }
 _ELSEWHERE = "what another model would give"
-# Packages that results depend on most, in the order in which they are listed.
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 
 
@@ -61,7 +56,6 @@ def caption_of(path: StrPath, wildcards: dict[str, str]) -> list[str]:
     template = Environment(undefined=StrictUndefined, autoescape=False).from_string(Path(path).read_text("utf-8"))
     text = template.render(snakemake={"wildcards": wildcards})
     paragraphs = re.split(r"\n\s*\n", text.strip())
-    # Emphasis, which plain text does not have.
     return [re.sub(r"\*+([^*]+)\*+", r"\1", " ".join(paragraph.split())) for paragraph in paragraphs]
 
 
@@ -70,9 +64,8 @@ def collect_summary(
 ) -> dict[str, Any]:
     """Return the values of all names in the template of the page of results.
 
-    inputs: {name: {key: path}}, as `inputs_of_summary` returns it; also `captions` and `references`, the paths of the
-        figures' captions and of the papers' data.
-    spec: spec of the rule `write_summary`. page: path of the page, to which links are relative.
+    inputs: {name: {key: path}}, as `inputs_of_summary` returns it, with lists of paths `captions` and `references`.
+    spec: of the rule `write_summary`. page: path of the page, to which links are relative.
     Raises `InputError` that names a damaged file.
     """
     folder, models = Path(page).parent, spec["models"]
@@ -80,7 +73,6 @@ def collect_summary(
     costs = {number: read_named(path, "partition", "condition") for (number,), path in inputs["ablations"].items()}
     best = {model: list(_best(inputs, model)) for model in models}
     answers = [_answers(inputs, types, costs, [*chain(*best[of["model"]])], folder, of) for of in spec["partitions"]]
-    # Those with most answers first, else in the plan's order.
     answers.sort(key=lambda answer: -answer["measured"])
     by_stem = {Path(path).stem: path for path in inputs["captions"]}
 
@@ -89,7 +81,6 @@ def collect_summary(
             for number, (key, png) in enumerate(inputs[figure.name].items()):
                 caption = caption_of(by_stem[figure.caption], dict(zip(figure.of, key, strict=True)))
                 about = {"title": f"{figure.title}: {', '.join(key)}", "file": relative(png, folder, ".pdf")}
-                # Of several of a kind, the first says what is seen.
                 yield {**about, "caption": [] if number else caption[:1], **_picture(png)}
 
     published = {Path(path).stem: yaml.safe_load(Path(path).read_text("utf-8")) for path in inputs["references"]}
@@ -175,7 +166,6 @@ def _answers(
     model, partition, k, features, results = (of[name] for name in ("model", "partition", "k", "features", "results"))
     key, heads = (model, partition), types[model, partition]
     stability = None if k is None else read_json(inputs["stability"][key])
-    # What decides each question.
     clustered = [] if k is None else [relative(inputs["stability"][key], folder)]
     figures = [(about, path) for about, paths in results.items() for path in paths if path.endswith(".png")]
     tables = {about: [path for path in paths if not path.endswith(".png")] for about, paths in results.items()}
@@ -185,7 +175,7 @@ def _answers(
     if "3" in costs:
         said.append(findings.sentences_sentence(costs["3"], *key, heads.types))
     company, measured = _company(inputs, model, folder)
-    costly = [] if company is None else costly_heads(company.costs)[["layer", "head"]].to_numpy().tolist()
+    costly = [] if company is None else costly_heads(company[0])[["layer", "head"]].to_numpy().tolist()
     cards = [
         findings.types_card(heads, stability, clustered),
         findings.number_card(k, stability and stability["chosen"], clustered),
@@ -207,13 +197,12 @@ def _answers(
     }
 
 
-def _company(inputs: Mapping[str, Any], model: str, folder: Path) -> tuple[findings.Company | None, list[str]]:
+def _company(inputs: Mapping[str, Any], model: str, folder: Path) -> tuple[tuple | None, list[str]]:
     key = next((key for key in inputs["costs"] if key[0] == model), None)
     if key is None:
         return None, []
     costs, fit, labels = files = [inputs[name][key] for name in ("costs", "fit", "labels")]
-    read = findings.Company(read_costs(costs), read_fit(fit), read_labels(labels))
-    return read, [relative(path, folder) for path in files]
+    return (read_costs(costs), read_fit(fit), read_labels(labels)), [relative(path, folder) for path in files]
 
 
 def _best(inputs: Mapping[str, Any], model: str) -> Iterator[list[Best]]:
@@ -241,7 +230,6 @@ def _files(inputs: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, list[
 
 
 def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, list[str]]]:
-    """Yield facts about a run, each (name, lines of text). results: the folder with the benchmarks of jobs."""
     for kind, name in (("models", "Models"), ("tasks", "Data"), ("training", "Training data")):
         if lines := [
             f"{source.partition('/')[2]}: {_identity(about)}"
@@ -253,24 +241,19 @@ def facts(provenance: dict, results: Path, seed: int) -> Iterator[tuple[str, lis
     yield "Code", [provenance["git"] or "not from a repository"]
     versions = [f"{name} {version}" for name in _PACKAGES if (version := provenance["packages"].get(name))]
     yield "Versions", [f"Python {provenance['python']}", *versions]
-    times = processor_time(results)
-    if len(times):
+    # A job that ended before it could be looked at has no time.
+    seconds = {
+        file.relative_to(results).as_posix(): pd.to_numeric(pd.read_table(file)["cpu_time"], errors="coerce").sum()
+        for file in sorted(results.rglob("*benchmark.tsv"))
+    }
+    if seconds:
+        times = pd.Series(seconds, dtype=float)
         named = ", ".join(
             f"{path.removesuffix('benchmark.tsv').rstrip('./')} {duration(seconds)}"
             for path, seconds in times.nlargest(3).items()
         )
         jobs = "job" if len(times) == 1 else "jobs"
         yield "Processor time", [f"{duration(times.sum())} in {len(times)} {jobs}; longest: {named}"]
-
-
-def processor_time(results: Path) -> pd.Series:
-    """Return the processor time of each job, in seconds, indexed by the path of its benchmark in `results`."""
-    # A job that ended before it could be looked at has no time.
-    times = {
-        file.relative_to(results).as_posix(): pd.to_numeric(pd.read_table(file)["cpu_time"], errors="coerce").sum()
-        for file in sorted(results.rglob("*benchmark.tsv"))
-    }
-    return pd.Series(times, dtype=float)
 
 
 def duration(seconds: float) -> str:
