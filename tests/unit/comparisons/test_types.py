@@ -234,11 +234,12 @@ def test_what_the_figure_shows_of_tested_analyses_is_corrected_and_nothing_else_
 def test_the_place_among_random_values_counts_the_value_itself():
     drawn = np.arange(1.0, 100.0)
     for value, rank, p in ((200.0, 1, 2 / 100), (0.0, 100, 2 / 100), (50.0, 51, 1)):
-        assert (place_among(value, drawn).rank, place_among(value, drawn).p) == (rank, pytest.approx(p))
+        place = place_among(value, drawn)
+        assert (place["rank"], place["p"]) == (rank, pytest.approx(p))
     # A type that fills its layers is its own random heads.
-    assert place_among(3.0, np.full(20, 3.0)).p == 1
-    assert place_among(np.nan, drawn).rank is None
-    assert place_among(1.0, np.full(3, np.nan)).draws == 0
+    assert place_among(3.0, np.full(20, 3.0))["p"] == 1
+    assert place_among(np.nan, drawn) == {"draws": 99}
+    assert place_among(1.0, np.full(3, np.nan)) == {"draws": 0}
 
 
 def compared_costs(folder, *tables: pd.DataFrame) -> pd.DataFrame:

@@ -26,15 +26,6 @@ from headtypes.core.table_files import table_reader, write_csv
 _BLOCK = 2**20
 
 
-class _Place(NamedTuple):
-    random: float
-    random_low: float
-    random_high: float
-    rank: int | None
-    p: float
-    draws: int
-
-
 def draw_heads(
     own: Bool[np.ndarray, "layer head"], draws: int, seed: int
 ) -> Iterator[Bool[np.ndarray, "draw layer*head"]]:
@@ -46,16 +37,17 @@ def draw_heads(
         yield (ranks < own.sum(axis=-1)[:, None]).reshape(len(keys), -1)
 
 
-def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> _Place:
+def place_among(value: float, drawn: Float[np.ndarray, " draw"]) -> dict[str, float]:
     drawn = drawn[~np.isnan(drawn)]
     if np.isnan(value) or not len(drawn):
-        return _Place(np.nan, np.nan, np.nan, None, np.nan, len(drawn))
+        return {"draws": len(drawn)}
     # The value itself counts, and comes last of equal ones (Phipson and Smyth 2010).
     as_large = 1 + int((drawn >= value - EQUAL).sum())
     as_small = 1 + int((drawn <= value + EQUAL).sum())
     low, high = np.quantile(drawn, [0.025, 0.975])
     p = min(1.0, 2 * min(as_large, as_small) / (1 + len(drawn)))
-    return _Place(float(drawn.mean()), float(low), float(high), as_large, p, len(drawn))
+    of_random = {"random": drawn.mean(), "random_low": low, "random_high": high}
+    return {**of_random, "rank": as_large, "p": p, "draws": len(drawn)}
 
 
 # The least number of draws, and that for each comparison: with fewer than 40, none would be told after the correction.
@@ -143,7 +135,7 @@ def _beside(
         overlaps.append((sets @ own.ravel().astype(float)) / own.sum())
     overlap = float(np.concatenate(overlaps).mean())
     return [
-        place_among(value, np.concatenate(of_draws))._asdict() | {"overlap": overlap}
+        place_among(value, np.concatenate(of_draws)) | {"overlap": overlap}
         for value, of_draws in zip(values, zip(*of_blocks, strict=True), strict=True)
     ]
 
@@ -156,9 +148,8 @@ def _row(*row: Any) -> dict:
 def _cost_rows(names: Mapping[str, str], *scores: pd.DataFrame) -> Iterator[dict]:
     for it in drops_of_draws(*scores).values():
         quantity = f"{it.metric.change} of {it.metric.name}"
-        place = place_among(it.own, it.draws)._replace(rank=None, p=np.nan)._asdict()
         row = _row("ablation", names["task"], quantity, names["operation"], it.own, it.low, it.high)
-        yield row | place | {"overlap": it.overlap}
+        yield row | place_among(it.own, it.draws) | {"rank": None, "p": np.nan, "overlap": it.overlap}
 
 
 def compare_files(

@@ -19,7 +19,6 @@ from headtypes.data.kinds.treebank import Sentence, counted_words
 from headtypes.data.tasks import read_records
 
 PROBES = ("attention", "attention_and_words", "distance_and_words", "random_network")
-BASELINES = ("right_branching", "best_offset", "best_head")
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def _baselines(sentences: list[Sentence], arcs: ArcGuesses) -> dict[str, np.ndar
     tried = [right(guess) for guess in offset_guesses(sentences).T]
     best = (arcs.guess[counted] == heads[counted, None, None, None]).mean(0).argmax()
     best_head = right(arcs.guess.reshape(len(heads), -1)[:, best])
-    return dict(zip(BASELINES, (tried[OFFSETS.index(1)], max(tried, key=np.sum), best_head), strict=True))
+    return {"right_branching": tried[OFFSETS.index(1)], "best_offset": max(tried, key=np.sum), "best_head": best_head}
 
 
 def run(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
