@@ -571,13 +571,9 @@ class Config(Strict):
         parent = self.parent(model)
         return self.family(parent) if parent else self.models[model].family or model
 
-    def made_from(self, model: str | None) -> list[str]:
-        models: list[str] = []
-        while model in self.models and model not in models:
-            models.append(model)
-            finetuned = self.models[model].source.finetuned
-            model = finetuned and finetuned.base
-        return models
+    def made_from(self, model: str) -> list[str]:
+        finetuned = self.models[model].source.finetuned
+        return [model, *(self.made_from(finetuned.base) if finetuned else ())]
 
 
 def changes_nothing(condition: Mapping[str, str]) -> bool:

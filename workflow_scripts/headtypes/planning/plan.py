@@ -160,8 +160,7 @@ class Plan:
         known = len(self.imported) == len(config.partitions)
         kinds = [*map(type_names, config.clustering.k), *(partition.types for partition in self.imported)]
         self.left_out_conditions = left_out(config, self.conditions, kinds) if known else []
-        evaluated = dict.fromkeys((each.model, each.condition) for each in self.ablations)
-        check_evaluated(config, {(model, name): self.operations(name) for model, name in evaluated})
+        check_evaluated(config, {(it.model, it.condition): self.operations(it.condition) for it in self.ablations})
 
     def model_files(self, model: str) -> list[str]:
         source = self.config.models[model].source
@@ -226,14 +225,10 @@ class Plan:
             for model, task in self.features
             for name, (method, k, of) in self.config.clusterings(task).items()
         ]
-        given = {
-            name: entry
-            for name, entry in self.config.partitions.items()
-            if entry.model in self.models and entry.task in self.tasks
-        }
-        for name, entry in given.items():
-            types = types_in(f"partitions.{name}.file", entry.file)
-            planned.append(PartitionPlan(entry.model, name, entry.task, types, file=entry.file))
+        for name, entry in self.config.partitions.items():
+            if entry.model in self.models and entry.task in self.tasks:
+                types = types_in(f"partitions.{name}.file", entry.file)
+                planned.append(PartitionPlan(entry.model, name, entry.task, types, file=entry.file))
         return {(partition.model, partition.name): partition for partition in planned}
 
     def partition(self, model: str, partition: str, **others: str) -> PartitionPlan:
