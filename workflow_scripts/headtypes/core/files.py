@@ -201,7 +201,7 @@ def sha256_file(path: StrPath) -> str:
 
 
 def sha256_path(path: StrPath) -> str:
-    """Return the SHA-256, in hexadecimal, of a file (a YAML file's data), or of the names and bytes in a folder."""
+    """Return the SHA-256, in hexadecimal, of a file's bytes, a YAML file's data, or a folder's file names and bytes."""
     path = Path(path)
     if path.suffix == ".yaml":  # Its data count alone.
         with open(path, "rb") as text, suppress(yaml.YAMLError):

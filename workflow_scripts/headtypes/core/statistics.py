@@ -156,7 +156,7 @@ class Measured:
 
     @classmethod
     def by(cls, *several: Evidence | Together, over: str, rank: int = 1) -> "Measured":
-        """Return the `rank`-th largest of several means, with interval and p-values for that of the true means.
+        """Return the `rank`-th largest of several means, with interval and p-values for the `rank`-th largest true one.
 
         over: plural name of the units; rank: 1 for the largest mean, -1 for the smallest.
         The largest of several estimates tends to lie above the largest true mean. So each mean is judged by itself, at

@@ -177,7 +177,7 @@ def unavailable(key: str, repository: str, revision: str | None) -> str:
 
 
 def check_contents(where: str, folder: Path) -> None:
-    """Remove a damaged large file of a snapshot of the Hub, and raise the `InputError` that begins with `where`."""
+    """Remove a large file of a Hub snapshot if it is damaged, and raise the `InputError` that begins with `where`."""
     # The file's name in the cache is its SHA-256 on the Hub, whose own client compares lengths alone.
     for file in filter(Path.is_symlink, folder.rglob("*")):
         content = file.resolve()
