@@ -70,7 +70,7 @@ def load_model(record: ModelRecord, precision: str, head: str | None = None) -> 
     precision: float32, float16 or bfloat16; a processor that is slow in bfloat16 gets float32.
     head: model head (output layer), a key of `HEADS` such as `masked_lm`. With None, the base model is returned, and of
         an encoder-decoder the encoder.
-    Raises `InputError` if the model's files have changed or do not load, and `MissingHeadError` if they lack the head.
+    Raises `InputError` if the model's files have changed or do not load, and `MissingHeadError` without this head.
     """
     where = f"models.{record.name}: {record.folder}"
     loader, types, in_words, pooled = HEADS[head]

@@ -191,7 +191,7 @@ def check_contents(where: str, folder: Path) -> None:
 
 
 def added_tokens(tokenizer, where: str = "the model") -> set[int]:
-    """Return the ids that a tokenizer adds to texts; raise `InputError` if its files do not call them special."""
+    """Return the ids of tokens that a tokenizer adds to texts; raise `InputError` if it does not call them special."""
     added: dict[int, str] = {}
     for encoded in (tokenizer("a"), tokenizer("a", "b")):
         texts = encoded.sequence_ids(0)

@@ -32,7 +32,7 @@ _FOLDER = Path(__file__).resolve().parents[2]
 
 @cache
 def code_hash(loaded: tuple[str, ...], folder: Path = _FOLDER) -> str:
-    """Return one hash of `loaded`, modules or Python files, of all that they import, and of versions of libraries."""
+    """Return one hash of `loaded`, names of modules or paths of files, of all they import, and library versions."""
     files = covered_files(loaded, folder)
     imported = {name.partition(".")[0] for file in files for name in _read(file)[0]}
     packages = [

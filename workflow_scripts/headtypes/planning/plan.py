@@ -244,7 +244,7 @@ class Plan:
 
     @cached_property
     def ablations(self) -> list[AblationPlan]:
-        """One evaluation per condition, partition that has all types of the condition, and reading that changes it."""
+        """Evaluations of each condition, on partitions with the condition's types, under readings that change it."""
         return [
             AblationPlan(partition.model, partition.name, condition, partition.task, reading)
             for partition in self.partitions.values()
