@@ -249,7 +249,7 @@ def attention_map(
     layer: NonNegativeInt,
     head: NonNegativeInt,
 ) -> HeadMap:
-    """Return the attention of one head of a loaded model on a text, or on two texts that are read together.
+    """Return the attention of one head of a loaded model on a text or, with `second`, on two texts read together.
 
     model: model in evaluation mode, on any device; afterwards it is as before. layer, head: indices from 0.
     Raises `InputError` if there is no such head, the text is empty, or the model's heads cannot be read.

@@ -26,7 +26,7 @@ HEADS = ("model", "other", "layer", "head", "type", "other_type", "same_cluster"
 
 
 class ModelPair(NamedTuple):
-    """Two models, each on one task; relation: whether `other` is `parent`, `ancestor` or `same model`, else empty."""
+    """Two models, each on one task; relation: what `other` is, `parent`, `ancestor`, `same model`, or empty."""
 
     model: str
     other: str
@@ -56,8 +56,8 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
     partitions: {name of a model on a task: partition}. Further columns are
     - same_shares: sum over types of the smaller of the type's shares of heads in the two models, in percent;
       same_layers: the same sum over types and depths (a layer's place between the first and the last layer);
-    - same_type, same_cluster: percent of heads that have the same type in both models, and whose clusters in both
-      models are matched; adjusted_rand: adjusted Rand index of the partitions; all three NaN without a relation;
+    - same_type, same_cluster: percent of heads that have the same type in both models, or the same cluster, whatever
+      its name; adjusted_rand: adjusted Rand index of the partitions; all three NaN without a relation;
     - doubtful, other_doubtful: names of the doubtful types of `model` and of `other`, separated by commas.
     """
     rows = []
@@ -112,7 +112,7 @@ def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Part
     """Return one row for each head of each pair of models whose relation is not empty.
 
     partitions: {name of a model on a task: partition}. Columns: model, other; layer, head, from 0; type, other_type,
-    the head's type in both models; same_cluster, whether the head's clusters in both models are matched; doubtful,
+    the head's type in both models; same_cluster, whether it has the same cluster in both, whatever its name; doubtful,
     other_doubtful, whether the names of these types are doubtful.
     """
     tables = []
@@ -157,7 +157,7 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
-    """Return, [permutation], the percent of heads in the parent's cluster if the heads of each layer are shuffled."""
+    """Return for each shuffle of heads within layers the percent of heads with the parent's cluster: [permutation]."""
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
     ours, theirs = np.vectorize(names.index, otypes=[int])([partition.type_of, parent_partition.type_of])

@@ -79,8 +79,8 @@ def compare_types(
 
     measures: numbers of any set of heads. left_out: for each condition that leaves out one type, {"type",
         "operation", "task"} and tables of scores with random heads, with the type, and with no head left out.
-    tested: names of the analyses in which p is computed. seed: seed of the random sets of heads, at least 20,000 for
-        each type, and 50 for each comparison.
+    tested: names of the analyses in which p is computed. seed: seed of the random sets of heads; for each type there
+        are 50 times as many sets as comparisons, at least 20,000.
 
     Each type has a row for each number, with the columns
     - type, doubtful (whether the type's name is doubtful), heads (number of heads);

@@ -30,7 +30,7 @@ from headtypes.data.tasks import read_records
 
 
 class WordFeatures(NamedTuple):
-    """A mention's number (`singular`, `plural`), gender (`male`, `female`, `neuter`), None if unknown, and person."""
+    """A mention's number (`singular`, `plural`) and gender (`male`, `female`, `neuter`), or None; person: 1, 2 or 3."""
 
     number: str | None
     gender: str | None

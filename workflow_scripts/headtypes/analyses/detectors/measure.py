@@ -119,7 +119,7 @@ class Targets(PerSample):
 
 
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
-    """Return a table with the columns detector, sequence, layer, head (each from 0), score and null.
+    """Return a table with the columns detector; sequence, layer, head (from 0); score and null.
 
     score: mean share of attention to the tokens that the detector looks for. null: for induction and duplicate this
     share if the second half is shuffled; for first, previous and next the largest mean share to another position.
@@ -148,8 +148,8 @@ def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
 
     The table has a row for each detector, layer and head (from 0), with the columns detector, layer, head; score, null
     and difference, means over sequences; low and high, the interval of difference; above, on how many sequences the
-    difference is above `least`; sequences, their number; p of the hypothesis that it is above on at most half of all
-    sequences (sign test); corrected_p (Holm 1979, over all rows); and detected, whether corrected_p is below 0.05.
+    difference is above `least`; sequences, number of all sequences; p of the hypothesis that it is above on at most
+    half of all (sign test); corrected_p (Holm 1979, over all rows); detected, whether corrected_p is below 0.05.
     """
     floats = scores.astype({"score": float, "null": float})
     score, null = (floats.pivot_table(name, ["detector", "layer", "head"], "sequence") for name in ("score", "null"))

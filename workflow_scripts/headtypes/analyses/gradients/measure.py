@@ -121,8 +121,8 @@ def measure_text_gradients(
 ) -> Gradients:
     """Return the gradients of a language model's loss on texts: on masked words or, of a decoder, on the next token.
 
-    task: name of the task, for messages. kind: kind of task, such as `text`. samples: most texts that are drawn by the
-    seed. settings: keyword arguments of `ModelOnTask`. Values are NaN, with a reason, if nothing can be predicted.
+    task: name of the task, for messages. kind: kind of task, such as `text`. samples: number of texts that are drawn by
+    the seed, at most. settings: keyword arguments of `ModelOnTask`. If nothing can be predicted, values are NaN.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=record.language_head, **settings)
 
@@ -146,8 +146,8 @@ def measure_answer_gradients(
     """Return the gradients of the loss of a fine-tuned model on the gold answers of its task.
 
     rows, windows: all questions or pairs, and their windows. task: name of the task, for messages. kind: kind of task,
-    such as `question_answering`. samples: most rows that are drawn by the seed. settings: keyword arguments of
-    `ModelOnTask`. Values are NaN, with a reason, if the weights lack the model's output layer.
+    such as `question_answering`. samples: number of rows that are drawn by the seed, at most. settings: keyword
+    arguments of `ModelOnTask`. If the weights lack the model's output layer, values are NaN.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=KINDS[kind].head, **settings)
 

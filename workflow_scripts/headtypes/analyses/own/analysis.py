@@ -21,7 +21,7 @@ _BASE = "HeadAnalysis"
 
 
 def class_in(file: StrPath) -> str:
-    """Return the name of a file's class that derives from `HeadAnalysis`; raise `InputError` for none or several."""
+    """Return the name of a file's class derived from `HeadAnalysis`; raise `InputError` if it has none or several."""
     try:
         tree = ast.parse(Path(file).read_bytes())
     except (OSError, SyntaxError, ValueError) as error:

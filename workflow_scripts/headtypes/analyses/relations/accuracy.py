@@ -345,6 +345,7 @@ def measure_relations(
 
     parts: {"file": sentences} and, if there is a test file, {"test": sentences}. arcs: guesses of heads on each part.
     least: words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.
+    The columns of both tables are in docs/lookup/outputs.md; sums over sentences' words are those behind the intervals.
     """
     read = {name: _Part(parts[name], arcs[name]) for name in arcs}
     listed = [
