@@ -165,8 +165,7 @@ def summaries(
 ) -> Iterator[Measure]:
     """Yield three `Measure`s of sets of heads: the mean, the smallest and the largest value of a set's heads.
 
-    analysis, task, quantity: names for the `Measure`s. of_head: value of each head, layer by layer, NaN for none.
-    interval: function from a set, [head] bool, to the ends (low, high) of the interval of the set's mean.
+    of_head: value of each head, layer by layer, NaN for none. interval: as in `Measure`, of the mean.
     """
     import numpy as np
 
@@ -182,10 +181,7 @@ def summaries(
 
 
 def best_head(analysis: str, task: str, quantity: str, of_head: np.ndarray) -> Measure:
-    """Return the `Measure` of sets of heads that is the largest value of a set's heads.
-
-    analysis, task, quantity: names for the `Measure`. of_head: value of each head, [head], NaN for none.
-    """
+    """Return the largest value of a set's heads as a `Measure`; of_head: [head] value of each head, NaN for none."""
     return Measure(analysis, task, quantity, "best head", lambda sets: _extreme(sets, of_head))
 
 
@@ -213,12 +209,10 @@ def share_of(questions: int | str, rows: int) -> float:
 
 
 def samples_of(plan: Plan, task: str) -> dict:
-    """Return the part of a spec on how a task's samples are read: task, kind, truncation, precision and batch size."""
     return {"task": task, **encoding_of(plan, task), **given(plan.config.compute)}
 
 
 def words_of(plan: Plan, task: str) -> dict:
-    """Return the part of a spec on how a task's words are read: task, truncation, precision and batch size."""
     return {"task": task, "max_seq_length": plan.config.tasks[task].max_seq_length, **given(plan.config.compute)}
 
 

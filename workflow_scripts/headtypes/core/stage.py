@@ -67,9 +67,9 @@ def wildcards_of(path: str, entry: Any) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Other:
-    """An input of a job: the result of another entry of the plan than the rule's wildcards name.
+    """An input of a job: a result of an entry of the plan that `find` gives, such as the task of a partition.
 
-    find: function from the plan and the wildcards to the entry; None if the job reads no such result.
+    find: function from the plan and the rule's wildcards to the entry; None if the job reads no such result.
     """
 
     name: str
@@ -83,9 +83,9 @@ class Other:
 
 @dataclass(frozen=True)
 class Many(Other):
-    """An input of a job: a mapping {key: path} of the results of many entries of the plan.
+    """An input of a job: the results of many entries of the plan, as a mapping {key: path}.
 
-    find: function from the plan and the rule's wildcards to the entries; by: attribute that holds an entry's key.
+    find: function from the plan and the rule's wildcards to the entries. by: attribute that holds an entry's key.
     """
 
     by: str = "key"
@@ -110,6 +110,7 @@ class Stage:
     """A rule of the workflow: what it depends on, which function its jobs call, what they read and compute.
 
     spec: function from the plan and the rule's wildcards to the part of the configuration that the rule depends on.
+        It has the rule's name, unless `rule` gives the name.
     calls: function that jobs call, as `module:function` below `headtypes`, with inputs, spec, outputs and provenance.
     computes: what jobs do with a model: run it over texts, and perhaps compare its heads or take gradients; or train
         it. None for jobs that run no model, and need no GPU.
@@ -130,10 +131,11 @@ class Stage:
     inputs: tuple[Result | Given | Callable, ...] = ()
     benchmark: str = ""
     local: bool = False
+    rule: str = ""
 
     @property
     def name(self) -> str:
-        return self.spec.__name__
+        return self.rule or self.spec.__name__
 
     @property
     def named_inputs(self) -> dict[str, Result | Given | Callable]:
@@ -154,12 +156,7 @@ def stage(computes: Computation | None = None, **fields: Any) -> Callable[[Calla
 
 def of_inputs_alone(rule: str, **fields: Any) -> Stage:
     """Return the `Stage` of a rule whose jobs depend on input files alone, as most figures do; the spec is empty."""
-
-    def nothing(plan: Plan, *wildcards: str, **named: str) -> dict:
-        return {}
-
-    nothing.__name__ = rule
-    return Stage(nothing, **fields)
+    return Stage(lambda plan, *wildcards, **named: {}, rule=rule, **fields)
 
 
 def given(part: BaseModel) -> dict:

@@ -80,14 +80,9 @@ def fetching(rule: str, part: Literal["evaluated", "training", "test"], key: str
 
     key: key of the task's source that names the part's file. place: folder of the results, below `results/sources`.
     """
-
-    def of_task(plan: Plan, task: str) -> dict:
-        return source_of(plan, task, part)
-
-    of_task.__name__ = rule
     files = Given("files", lambda plan, task: plan.task_files(task, key))
-    how = {"benchmark": f"results/sources/{place}/{{task}}.benchmark.tsv", "local": True}
-    return Stage(of_task, "data.fetching:run", inputs=(files,), **how)
+    how = {"benchmark": f"results/sources/{place}/{{task}}.benchmark.tsv", "local": True, "rule": rule}
+    return Stage(lambda plan, task: source_of(plan, task, part), "data.fetching:run", inputs=(files,), **how)
 
 
 fetch_task = fetching("fetch_task", "evaluated", "file", "tasks")

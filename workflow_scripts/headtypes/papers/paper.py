@@ -43,15 +43,14 @@ def reference_of(paper: str) -> str:
     return os.path.relpath(_REFERENCE / f"{paper}.yaml")
 
 
-def table_stage(paper: str, *inputs: Many, calls: str) -> Callable[[Callable[..., dict]], Stage]:
+def table_stage(paper: str, *inputs: Many, calls: str, rule: str = "") -> Callable[[Callable[..., dict]], Stage]:
     """Return a decorator that makes the `Stage` of a rule of a paper's tables from the function that returns its spec.
 
-    calls: function that jobs call, as `module:function` of the paper's folder.
+    calls: function that jobs call, as `module:function` of the paper's folder. rule: name, unless the function has it.
     """
-    how = {"inputs": (*inputs, Given("reference", lambda plan: reference_of(paper))), "local": True}
-    return lambda spec: Stage(
-        spec, f"papers.{paper}.{calls}", benchmark=f"results/{paper}/{spec.__name__}.benchmark.tsv", **how
-    )
+    read = (*inputs, Given("reference", lambda plan: reference_of(paper)))
+    how = {"calls": f"papers.{paper}.{calls}", "inputs": read, "local": True, "rule": rule}
+    return lambda spec: Stage(spec, benchmark=f"results/{paper}/{rule or spec.__name__}.benchmark.tsv", **how)
 
 
 class NoVerdictError(Exception):

@@ -14,12 +14,9 @@ BERT, SHALLOW = ("bert", "wiki"), ("minilm", "wiki")
 
 @pytest.fixture(scope="module")
 def quantities() -> dict:
-    """A model as the paper's, and one of half its depth."""
     no_loss = Gradients(gradients_of(loss=None).values[::2], None, 0, "has no head for masked words")  # noqa: PD011
-    by_key = {
-        BERT: (head_values(), gradients_of()),
-        SHALLOW: ({name: values[::2] for name, values in head_values().items()}, no_loss),
-    }
+    shallow = {name: values[::2] for name, values in head_values().items()}
+    by_key = {BERT: (head_values(), gradients_of()), SHALLOW: (shallow, no_loss)}
     return {
         key: collect_quantities(surface_of(values), gradients, layers_of(), PUBLISHED)
         for key, (values, gradients) in by_key.items()

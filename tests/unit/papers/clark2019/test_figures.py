@@ -67,7 +67,6 @@ def test_figure_1_says_what_a_model_cannot_show():
 
 
 def check_series(figure: Figure, statistics, name: str, means: bool = True) -> None:
-    """A dot for each head, and where there are means, the line of ours and, pale, that of the paper's."""
     dots = drawn(figure, f"heads-{name}")
     np.testing.assert_array_equal(dots.get_ydata(), statistics.heads[name].ravel())
     np.testing.assert_array_equal(np.round(dots.get_xdata()), np.repeat(np.arange(LAYERS) + 1, HEADS))

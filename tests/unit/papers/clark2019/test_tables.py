@@ -32,7 +32,6 @@ OFFSETS = (-3, -2, -1, 1, 2, 3)
 
 
 def guessed() -> ArcGuesses:
-    """Random guesses; head 2-3 guesses right at objects from head to dependent."""
     rng, guesses = np.random.default_rng(5), []
     for sentence in SENTENCES:
         words = len(sentence.words)
@@ -55,7 +54,6 @@ LABELS = [("all", "all"), ("det", "det"), ("dobj", "obj"), ("nsubj", "nsubj")]
 
 
 def counted(label: str) -> tuple[int, tuple[int, int, int], float, int, float]:
-    """Words of a label, the best head and its accuracy, and the best offset and its accuracy: word by word."""
     right, of_offset, words, place = Counter(), Counter(), 0, 0
     for sentence in SENTENCES:
         for word, (head, relation) in enumerate(zip(sentence.heads, sentence.relations, strict=True), start=1):
@@ -106,7 +104,6 @@ def test_table_1_has_both_ways_and_the_papers_order():
 
 
 def antecedents():
-    """A model whose first head looks at the right word for every mention but the last."""
     last = ANAPHORS[-1][-1]
     return guesses_of(lambda anaphor: -1 if anaphor == last else min(anaphor.antecedents))
 
@@ -131,7 +128,6 @@ def test_table_2_names_the_reading_of_every_number():
 
 
 def probed() -> dict:
-    """Probes from two starts, each of which finds another share of the words."""
     words = [sum(label != "punct" for label in sentence.relations) for sentence in SENTENCES]
     shares = {"attention": 0.6, "attention_and_words": 0.8, "distance_and_words": 0.5, "random_network": 0.1}
     return {

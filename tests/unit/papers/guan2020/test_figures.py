@@ -89,7 +89,6 @@ def test_figure_1_boxes_are_those_of_the_types_features():
 
 
 def in_two_dimensions(layers: int, heads: int) -> pd.DataFrame:
-    """Any place for each head, as `embed_heads` returns them."""
     layer, head = np.indices((layers, heads)).reshape(2, -1)
     x, y = np.random.default_rng(0).normal(size=(2, layers * heads))
     return pd.DataFrame({"layer": layer, "head": head, "x": x, "y": y})
@@ -125,13 +124,11 @@ def test_figure_3_counts_heads_by_layer_from_1():
 
 
 def panels(figure: Figure) -> tuple[list[Axes], list[Axes]]:
-    """The panels of layers and the strips of kept clusters of Figure 4."""
     strips = [axes for axes in figure.axes if axes.containers[0].get_label() == "kept"]
     return [axes for axes in figure.axes if axes not in strips], strips
 
 
 def by_row(axes: Axes) -> dict[float, list[str]]:
-    """What is written into the rows of a panel, from the left."""
     rows = {}
     for text in sorted(axes.texts, key=lambda text: text.get_position()[0]):
         if text.get_transform() == axes.transData:
@@ -221,11 +218,8 @@ def test_equal_inputs_give_equal_bytes_in_another_process_at_another_time_under_
         "import json, pathlib, sys\nfrom tests.unit.papers.guan2020.test_figures import save_two\n"
         "print(json.dumps(save_two(pathlib.Path(sys.argv[1]))))"
     )
-    environment = {
-        "PYTHONPATH": f"{SCRIPTS}:{ROOT}",
-        "PYTHONHASHSEED": "7",
-        "MATPLOTLIBRC": str(tmp_path / "matplotlibrc"),
-    }
+    environment = {"PYTHONPATH": f"{SCRIPTS}:{ROOT}", "PYTHONHASHSEED": "7"}
+    environment["MATPLOTLIBRC"] = str(tmp_path / "matplotlibrc")
     command = [sys.executable, "-c", program, str(tmp_path / "there")]
     # Dates in files count in seconds, of which the start of another process takes more than one.
     done = subprocess.run(command, env=os.environ | environment, check=True, capture_output=True, text=True)

@@ -16,10 +16,8 @@ from tests.unit.papers.guan2020.test_claims import REFERENCE
 
 
 def scored(level: float) -> pd.DataFrame:
-    figures = level + np.tile([-1.0, 1.0], 5)
-    return pd.DataFrame(
-        {"id": [str(n) for n in range(10)], "article": list("abcdefghij"), "exact_match": figures, "f1": figures + 10}
-    )
+    names, figures = list("abcdefghij"), level + np.tile([-1.0, 1.0], 5)
+    return pd.DataFrame({"id": names, "article": names, "exact_match": figures, "f1": figures + 10})
 
 
 def test_answers_are_those_of_each_partitions_own_files(tmp_path):

@@ -31,11 +31,9 @@ ALL_TYPES = partition(list(TYPES))
 
 
 def stability(value: float) -> dict:
-    halves = ("heads", "samples", "pairs")
-    return {half: {"all_agree": value + n, "pairwise": value + 0.5 + n} for n, half in enumerate(halves)} | {
-        "own_cluster": 70.0,
-        "gaps": None,
-    }
+    halves = enumerate(("heads", "samples", "pairs"), value)
+    known = {half: {"all_agree": agree, "pairwise": agree + 0.5} for agree, half in halves}
+    return known | {"own_cluster": 70.0, "gaps": None}
 
 
 def row(condition: str, operations: dict, model: str = "m", of: str = "p") -> dict:
@@ -52,14 +50,12 @@ def pair_scores(accuracy: float, f1: float | None = None) -> dict:
 
 
 def tabulated(rows, metrics, intervals=None, controls=None, partitions=None) -> pd.DataFrame:
-    """The table of rows, whose partitions have the paper's types where none are given."""
     keys = [(each["model"], each["partition"], each["condition"]) for each in rows]
     partitions, metrics = partitions or {key[:2]: ALL_TYPES for key in keys}, dict(zip(keys, metrics, strict=True))
     return ablation_table(rows, partitions, metrics, REFERENCE, intervals=intervals or {}, controls=controls or {})
 
 
 def ends(conditions: list[str], first: float, metrics=("exact_match", "f1")) -> pd.DataFrame:
-    """Intervals of conditions, every figure another one: whole numbers from `first` on."""
     of_metric = [f"{end}{unit}" for unit in ("", "_by_article") for end in ("low", "high")]
     names = [f"{kind}{metric}_{end}" for metric in metrics for kind in ("", "drop_") for end in of_metric]
     figures = first + np.arange(len(conditions) * len(names), dtype=float).reshape(len(conditions), -1)
@@ -67,15 +63,10 @@ def ends(conditions: list[str], first: float, metrics=("exact_match", "f1")) -> 
 
 
 def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
-    rows = [
-        {"model": "a", "partition": "p", "published": "mnli", "samples_asked": 1000},
-        {"model": "b", "partition": "p", "published": None, "samples_asked": 1000},
-    ]
+    about = {"partition": "p", "samples_asked": 1000}
+    rows = [about | {"model": "a", "published": "mnli"}, about | {"model": "b", "published": None}]
     a, b = ("a", "p"), ("b", "p")
-    partitions = {
-        a: partition(["dense", "dense", "vertical", "diagonal"], "vertical"),
-        b: partition(["type-1", "type-2"]),
-    }
+    partitions = {a: partition(["dense", "dense", "vertical", "diagonal"], "vertical"), b: partition(["x", "y"])}
     stabilities = {a: stability(90), b: stability(80) | {"pairs": None}}
     table = stability_table(rows, partitions, stabilities, {a: 1000, b: 300}, REFERENCE)
     assert table.loc[0, "published_stability"] == 94.37
@@ -96,7 +87,6 @@ def test_table_1_has_the_six_stabilities_the_shares_and_the_published_figure():
 
 
 def test_heads_that_are_all_alike_and_few_samples_are_told_where_types_are_shown():
-    """That one cloud has no gaps, `analyses/types/test_gaps.py` tests."""
     dips = {"alike": (1.0, 1.0), "undecided": (25.0, 5.0), "apart": (25.0, 25.0)}
     gaps = {name: {"line": line, "paths": paths} for name, (line, paths) in dips.items()} | {"unknown": None}
     rows = [{"model": name, "partition": "p", "published": None, "samples_asked": 5} for name in gaps]
@@ -115,12 +105,8 @@ def test_heads_that_are_all_alike_and_few_samples_are_told_where_types_are_shown
 
 
 def test_tables_2_and_3_have_the_papers_order_and_figures():
-    rows = [
-        row("mine", {"dense": "zero", "diagonal": "uniform"}),
-        row("inter", {"diagonal": "drop_inter"}),
-        row("without dense", {"dense": "zero"}),
-        row("baseline", {}),
-    ]
+    rows = [row("mine", {"dense": "zero", "diagonal": "uniform"}), row("inter", {"diagonal": "drop_inter"})]
+    rows += [row("without dense", {"dense": "zero"}), row("baseline", {})]
     metrics = [scores(10, 20), scores(70, 80), scores(60, 65), scores(75, 85)]
     table = tabulated(rows, metrics)
     assert table["condition"].tolist() == ["baseline", "without dense", "mine", "inter"]
@@ -139,10 +125,7 @@ def test_tables_2_and_3_have_the_papers_order_and_figures():
 
 
 def test_a_page_has_a_section_per_partition_with_its_own_types_and_baseline():
-    partitions = {
-        ("m", "p"): partition(list(TYPES), doubtful="vertical"),
-        ("m", "mine"): partition(["odd", "even"]),
-    }
+    partitions = {("m", "p"): partition(list(TYPES), "vertical"), ("m", "mine"): partition(["odd", "even"])}
     rows = [row("baseline", {}), row("odd", {"odd": "zero"}, of="mine"), row("x", {"vertical": "drop_intra"})]
     table = tabulated(rows, [scores(50, 60), scores(40, 50), scores(30, 40)], partitions=partitions)
     second, third = (ablation_page(table, number) for number in (2, 3))
@@ -199,10 +182,8 @@ def test_controls_stand_beside_the_condition_that_they_are_of():
     assert "| 2 | zero | 8.00 | 3.00 (2.00 to 5.00) | 25 |\n" in first
     assert "| 2 | zero | 58.00 | 53.00 (52.00 to 55.00) | 25 |\n" in first
     assert "| 2 | zero | 12.00 | 7.00 (6.00 to 9.00) | 25 |\n" in second
-    assert (
-        "Random heads: 3 draws of as many heads of each layer, on 100 of them; none is tested."
-        in next(ablation_shown(table, 2)).about
-    )
+    said = "Random heads: 3 draws of as many heads of each layer, on 100 of them; none is tested."
+    assert said in next(ablation_shown(table, 2)).about
     # No condition of Table 3 was set beside any.
     assert "andom heads" not in ablation_page(table, 3)
 
@@ -240,11 +221,8 @@ def test_pairs_have_accuracy_and_nothing_published():
 def test_texts_have_losses_that_rise_and_no_column_of_theirs_is_there_without_them():
     done = {"zero": {"dense": "zero"}, "baseline": {}}
     rows = [row(*each) for each in done.items()] + [row("baseline", {}, "q")]
-    metrics = [
-        {"loss": 3.5, "perplexity": 33.1, "n_documents": 7, "n_tokens": 900},
-        {"loss": 3.25, "perplexity": 25.8, "n_documents": 7, "n_tokens": 900},
-        scores(50, 60),
-    ]
+    counts = {"n_documents": 7, "n_tokens": 900}
+    metrics = [{"loss": 3.5, "perplexity": 33.1} | counts, {"loss": 3.25, "perplexity": 25.8} | counts, scores(50, 60)]
     of_control = {name.replace("accuracy", "loss"): value for name, value in accuracy_controls().items()}
     controls = {("m", "p", "zero"): of_control | {"control_questions": 4}}
     table = tabulated(rows, metrics, {("m", "p"): ends(list(done), 0, ["loss"])}, controls)

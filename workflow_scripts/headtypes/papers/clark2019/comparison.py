@@ -34,11 +34,6 @@ _UNPUBLISHED = {"chance": "chance", "nearest_other": "nearest, mentions that fol
 
 
 def compare_files(found: Found, published: Clark2019, *, beside: Collection[str], **judging: Any) -> Compared:
-    """Return the comparison of our results with the paper, read from files.
-
-    found: what `collect_texts` and `collect_language` take. judging: `repeats` and `tested` of `comparison_table`.
-    beside: the models whose values stand next to the published ones.
-    """
     quantities = collect_texts(found, published) | collect_language(found, published)
     table = compare_with_clark(quantities, beside, published, **judging)
     return Compared(comparison.tidy_table(quantities, TASK_KEYS), table, comparison_page(table, published))
@@ -47,16 +42,6 @@ def compare_files(found: Found, published: Clark2019, *, beside: Collection[str]
 def compare_with_clark(
     quantities: Mapping[Key, Quantities], beside: Collection[str], published: Clark2019, **judging: Any
 ) -> pd.DataFrame:
-    """Return a table of verdicts on the paper's claims and of published values next to ours, by model and task.
-
-    quantities: {(model, task): our results}. beside: models whose values stand next to the published ones.
-    judging: `repeats` and `tested` of `comparison_table`, whose columns the table has, after model and task, and before
-        n_segments, n_sentences and n_documents.
-    If a model has no text, treebank or documents, claims about that kind of data have an empty task. For texts, the id
-    layer.{statistic}.{layer} stands for a layer's mean (from 1), third.{statistic}.{third} for that of a third of the
-    layers, sink.{layer} for the attention to the kind of token with the most in the layer, and sink_gradient.{layer}
-    for the gradient for that kind of token divided by the gradient for all tokens.
-    """
     theirs = dict(zip(_KINDS, (published_quantities(published), *published_language(published)), strict=True))
     claims = {kind: [claim for claim in CLAIMS if claim.about == kind.about] for kind in _KINDS}
     subjects = []

@@ -90,10 +90,7 @@ _LOSSES = {
 
 @styled
 def surface_figure(statistics: Statistics, published: Statistics | None) -> Figure:
-    """Draw Figure 2, shares of attention: a dot for each head in its layer, and lines of the layers' means.
-
-    published: the paper's statistics, drawn as pale lines if the model has as many layers as the paper's; or None.
-    """
+    """Draw Figure 2, shares of attention: a dot for each head in its layer, and lines of the layers' means."""
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.5), layout="constrained")
     for axes, shown in _panels(figure, _SHARES, statistics, published, pad=26):
@@ -110,9 +107,9 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
 
 @styled
 def gradient_figure(gradients: Gradients) -> Figure:
-    """Draw Figure 3: |dLoss / dA|, a mean over heads, by layer, and its ratio to the value for all tokens.
+    """Draw Figure 3, by layer: the mean |dLoss / dA|, and its ratio to that for all tokens.
 
-    A is the attention to a kind of token, with a line each. Without gradients, the figure is a sentence that says why.
+    A is the attention to a kind of token, which has a line each.
     """
     figure = Figure(figsize=(PAGE, 0.7 if gradients.loss is None else 2.2), layout="constrained")
     if gradients.loss is None:
@@ -141,10 +138,7 @@ def gradient_figure(gradients: Gradients) -> Figure:
 
 @styled
 def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figure:
-    """Draw Figure 4, the entropy of attention in nats: a dot for each head, the layers' means, and uniform attention.
-
-    published: the paper's statistics, drawn as pale lines if the model has as many layers as the paper's; or None.
-    """
+    """Draw Figure 4, the entropy of attention in nats: a dot for each head, means of layers, and uniform attention."""
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.3), layout="constrained")
     layers, uniform = len(statistics.uniform), statistics.uniform
@@ -295,10 +289,7 @@ class SentenceMap(NamedTuple):
 
 @styled
 def examples_figure(examples: Examples) -> Figure:
-    """Draw Figure 1, a panel for each of the patterns broad, next, sep and punctuation: lines from tokens to tokens.
-
-    A line is as dark as the attention. A panel without a head that shows its pattern says why.
-    """
+    """Draw Figure 1, a panel for each pattern of attention: lines from tokens to tokens, as dark as the attention."""
     figure = Figure(figsize=(PAGE, 0.65 + _TOKEN_LINE * len(examples.tokens)), layout="constrained")
     for axes, (pattern, (title, why)) in zip(figure.subplots(1, len(_PATTERNS)), _PATTERNS.items(), strict=True):
         if pattern not in examples.patterns:
@@ -319,10 +310,7 @@ def examples_figure(examples: Examples) -> Figure:
 
 @styled
 def sentences_figure(maps: Sequence[SentenceMap]) -> Figure:
-    """Draw Figure 5, a panel for each sentence: lines from words to words, as dark as the attention.
-
-    Marked words, and lines from and to marked words, have another colour. Without a sentence, the figure says so.
-    """
+    """Draw Figure 5, a panel for each sentence: lines from words to words, as dark as the attention."""
     rows = [maps[start : start + _PANELS] for start in range(0, len(maps), _PANELS)]
     if not rows:
         figure = Figure(figsize=(PAGE, 1), layout="constrained")
@@ -390,11 +378,6 @@ _LEGEND_LINE, _SIDE, _LEFT, _GAP, _BELOW, _TITLE = 0.15, 2.2, 0.03, 0.12, 0.28, 
 
 
 def phenomena_of_heads(relations: Sequence[StrPath], mentions: Sequence[StrPath]) -> dict[tuple[int, int], str]:
-    """Return {(layer, head), from 0: what the head is best at, names of relations or "coreference" with commas}.
-
-    relations, mentions: paths of tables of best heads at relations, and of accuracies at antecedents; the first of each
-        is read, if there is one.
-    """
     best_heads = [best for path in relations[:1] for best in best_of_relations(read_best_heads(path))]
     best_heads += [best_of_mentions(read_coreference(path)) for path in mentions[:1]]
     heads: dict[tuple[int, int], list[str]] = {}
@@ -413,9 +396,8 @@ def divergence_figure(
 ) -> Figure:
     """Draw Figure 6, heads in two dimensions: a panel by behaviour, one by layer and, with a partition, one by type.
 
-    places, summary: coordinates of the heads and quality of the fit, as `projection.project_heads` returns them.
-    behaviours: [layer, head] names of behaviours, "" for none. best: {(layer, head), from 0: names of what the head is
-        best at}, drawn as crosses.
+    places, summary: results of `project_heads`. behaviours: [layer, head] names, "" for none.
+    best: {(layer, head), from 0: what the head is best at}, drawn as crosses.
     """
     kinds = max(len(set(behaviours.ravel())) + len(best), 0 if partition is None else len(partition.types))
     lines = -(-kinds // 2)

@@ -44,13 +44,12 @@ plot_gradients = of_inputs_alone("plot_gradients", calls="papers.clark2019.figur
 plot_divergence = of_inputs_alone("plot_divergence", calls="papers.clark2019.figures:run_divergence")
 
 
-def _table(rule: str, entries: Callable[[Plan], Iterable[Any]], **inputs: Result) -> Stage:
+def _table(name: str, entries: Callable[[Plan], Iterable[Any]], **inputs: Result) -> Stage:
     def beside(plan: Plan) -> dict:
         return {"beside": _models_of_paper(plan, (entry.model for entry in entries(plan)))}
 
-    beside.__name__ = f"tabulate_{rule}"
     read = (Many(name, result, entries) for name, result in inputs.items())
-    return table_stage("clark2019", *read, calls=f"tables:run_{rule}")(beside)
+    return table_stage("clark2019", *read, calls=f"tables:run_{name}", rule=f"tabulate_{name}")(beside)
 
 
 tabulate_relations = _table("relations", _treebanks, best=relations.BEST)

@@ -48,11 +48,6 @@ class Chosen(NamedTuple):
 
 
 def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.DataFrame) -> list[Chosen]:
-    """Return, for each relation of Figure 5, up to two sentences of 8 to 16 words with its best head always right.
-
-    Sentences with the most words of the relation are taken. arcs: the guesses of all heads on `sentences`; best: the
-    table of best heads of `measure_relations`.
-    """
     kept = [sentences[index] for index in arcs.sentence]
     pairs, sentence = stanford_pairs(kept), sentence_of_word(kept)
     starts = np.cumsum(arcs.length) - arcs.length
@@ -77,12 +72,6 @@ def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.D
 def choose_passages(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses, accuracies: pd.DataFrame
 ) -> list[Chosen]:
-    """Return up to two passages with the most mentions whose antecedent lies in the passage and is guessed right.
-
-    A passage is one sentence or a few, of 8 to 16 words; passages of up to 30 words are chosen last. The two do not
-    overlap. On a tie the shorter is chosen, then the earlier. guesses: of all heads on `documents`; accuracies: the
-    table of `measure_coreference`, which says the best head.
-    """
     best = best_of_mentions(accuracies)
     found, _ = guessed_mentions(documents, guesses)
     links: dict[int, list[tuple[int, int]]] = {}
@@ -106,10 +95,7 @@ def choose_passages(
 
 
 def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, **settings) -> list[SentenceMap]:
-    """Return the attention of the best head on each chosen sentence, from a run of the model over the sentences.
-
-    settings: keyword arguments of `ModelOnTask`. Raises `InputError` if the model cannot read one of the sentences.
-    """
+    """Return the attention of the best head on each chosen sentence; settings: keyword arguments of `ModelOnTask`."""
     if not chosen:
         return []
     run = ModelOnTask(record, **settings)

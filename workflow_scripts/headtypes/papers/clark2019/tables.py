@@ -77,14 +77,6 @@ _PUBLISHED_1 = [
 
 
 def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], published: Clark2019) -> pd.DataFrame:
-    """Return Clark's Table 1: the best head and the best offset of each relation, with the published values.
-
-    best: {(model, treebank): table of best heads of `measure_relations`}.
-    beside: models with published values in those rows whose heads are chosen and scored on the same words.
-    Columns are model, task, those of `best`, published_{column}, paper (the paper's name of the relation), derived (the
-    labels from which the relation is derived), differs (what differs from the paper's annotation) and remark. Rows of a
-    model and treebank are the paper's relations, other derived ones, totals, and the treebank's labels by frequency.
-    """
     of_paper = {our_relation(row.relation): row for row in published.relations.rows}
     theirs = pd.DataFrame(
         {
@@ -118,11 +110,6 @@ def relations_table(best: Mapping[Key, pd.DataFrame], beside: Collection[str], p
 
 
 def relation_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """Yield the rows of `relations_table` as pages show them, a table for each model and treebank.
-
-    Columns that begin with `there_` are scores on other sentences than those on which head and offset were chosen. The
-    short form leaves out labels from which relations are derived.
-    """
     # An empty cell of CSV.
     for (model, task), section in table.fillna({"left_out": "", "paper": ""}).groupby(TASK_KEYS, sort=False):
         same, other = section[section["scored"] == FILE], section[section["scored"] != FILE].set_index(_NAME)
@@ -198,13 +185,6 @@ _SHOWN_2 = [
 def coreference_table(
     accuracies: Mapping[Key, pd.DataFrame], beside: Collection[str], published: Clark2019
 ) -> pd.DataFrame:
-    """Return Clark's Table 2: how often the best heads and the baselines select an antecedent, in percent.
-
-    accuracies: {(model, task): table of `measure_coreference`}.
-    beside: models whose rows also have the published values.
-    Columns are model, task, those of `accuracies` without layer, published and comparable. The paper does not say among
-    which words a head chooses, so its best head stands next to ours for each kind of candidates.
-    """
     theirs = pd.DataFrame(
         {"system": row.system, "type": type_, "published": getattr(row, type_), "comparable": row.comparable}
         for row in published.coreference.rows
@@ -224,11 +204,6 @@ def coreference_table(
 
 
 def coreference_tables(table: pd.DataFrame) -> Iterator[Table]:
-    """Yield the rows of `coreference_table` as pages show them, a table for each model and task.
-
-    A row is a baseline, or the best head for one way of choosing it and for one choice of the words among which its
-    guess is taken; columns are types of mention.
-    """
     for (model, task), section in table.fillna(dict.fromkeys(("candidates", "chosen", "head"), "")).groupby(
         TASK_KEYS, sort=False
     ):
@@ -315,14 +290,6 @@ _SHOWN_3 = [
 def probes_table(
     scores: Mapping[Key, pd.DataFrame], probes: Mapping[Key, dict], beside: Collection[str], published: Clark2019
 ) -> pd.DataFrame:
-    """Return Clark's Table 3: the unlabelled attachment scores of probes and baselines, in percent.
-
-    scores, probes: tables of `measure_probes`, and results of `train_probes`, by (model, treebank).
-    beside: models whose rows also have the published values.
-    uas is the mean over random starts, with its interval over sentences (low, high); least and most are the worst and
-    the best start, and starts is their number, empty for a system that is not trained. training_sentences and sentences
-    are the numbers of sentences to learn from and scored, known_words the percent of words that have a word vector.
-    """
     theirs = pd.DataFrame(
         {
             "system": row.probe,

@@ -32,22 +32,8 @@ COLUMNS = [*PARTITION_KEYS, *comparison.COLUMNS, "doubtful", "n_questions"]
 
 
 def compare_files(
-    found: Found,
-    published: Guan2020,
-    *,
-    partitions: Sequence[dict],
-    ablations: Sequence[dict],
-    **judging: Any,
+    found: Found, published: Guan2020, *, partitions: Sequence[dict], ablations: Sequence[dict], **judging: Any
 ) -> Compared:
-    """Return the comparison of our results with the paper, read from files.
-
-    found: {kind: {(model, partition): path}}: "partitions", and "stabilities" and "numbers" as `read_stabilities` takes
-        them. "scores": by (model, partition, condition). "readings": at most one path, of `readings_table`, by any key.
-    partitions: mappings with the keys model, partition, method, k, published (the paper's row for the model, or None)
-        and parent (a model, or None).
-    ablations: mappings with the keys model, partition, condition and operations, one for each evaluation.
-    judging: `repeats` and `tested` of `comparison_table`.
-    """
     read = read_each(read_partition, found["partitions"])
     described = {(entry["model"], entry["partition"]): entry for entry in partitions}
     quantities = collect_quantities(
@@ -69,21 +55,8 @@ def compare_files(
 
 
 def compare_with_guan(
-    quantities: Mapping[Key, Model],
-    rows: Mapping[Key, str | None],
-    published: Guan2020,
-    **judging: Any,
+    quantities: Mapping[Key, Model], rows: Mapping[Key, str | None], published: Guan2020, **judging: Any
 ) -> pd.DataFrame:
-    """Return verdicts on the paper's claims and its published values next to ours, one partition after the other.
-
-    quantities: {(model, partition): our results}. rows: {(model, partition): row of the paper's Table 1 next to which
-        the model stands, or None}.
-    judging: `repeats` and `tested` of `comparison_table`.
-    A row has model, partition, kind (claim or figure, a value), basis, place, id, quantity (in words), ours, unit, low,
-    high, published, difference, verdict, its p-values and reason, remark, doubtful (types whose name is doubtful) and
-    n_questions. The id of a value, in percent or points, is share.{type}, stability.{k}.{halves}, {condition}.{metric}
-    or {condition}.drop_{metric}.
-    """
     subjects = []
     for key, ours in quantities.items():
         theirs = published_quantities(published, rows.get(key))

@@ -17,14 +17,7 @@ from headtypes.analyses.maps import AttentionMaps
 from headtypes.analyses.types.clustering import embed_heads, match_clusters, matched_clusters
 from headtypes.analyses.types.partitions import Partition, order_types, read_partition
 from headtypes.analyses.types.style import TypeStyle, scatter_types, type_labels, type_patches, type_styles
-from headtypes.comparisons.models import (
-    list_pairs,
-    pairs_table,
-    parents_table,
-    shared_heads_table,
-    type_layers_table,
-    types_table,
-)
+from headtypes.comparisons import models as tables
 from headtypes.core.files import read_each
 from headtypes.core.hdf5_files import read_arrays
 from headtypes.core.style import (
@@ -83,8 +76,7 @@ def _column_labels(columns: int) -> list[str]:
 def heads_figure(maps: AttentionMaps, features: np.ndarray, partition: Partition) -> Figure:
     """Draw Figure 1, a column for each type: maps of its two typical heads, and a box plot of its heads' features.
 
-    maps: attention on one sample. features: [layer * head, column] shares of attention by distance bin, then for the
-        token itself and each kind of special token.
+    features: [layer * head, column] shares of attention by distance bin, to the token itself and to special tokens.
     """
     labels, styles = type_labels(partition), type_styles(partition.types)
     height = _BLOCK * -(-len(labels) // _BESIDE) + _FOOT
@@ -269,9 +261,8 @@ _MIDDLE = {"va": "center_baseline"}
 def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> Figure:
     """Draw Figure 4, a panel for each model with a bar for each layer, divided into the numbers of heads of each type.
 
-    partitions, parents: {model: types of its heads}, {model: the model that it was fine-tuned from, or None}.
-    A strip shows the percent of each layer's heads that keep the cluster of the parent, if the parent is drawn. Text in
-    bold names clusters whose matched cluster in the parent has another name; text in grey names doubtful types.
+    parents: {model: the model that it was fine-tuned from, or None}. A strip shows the percent of each layer's heads
+    that keep the parent's cluster; text in bold names clusters whose match in the parent has another name.
     """
     models, parents = list(partitions), {name: parents[name] for name in partitions if parents[name] in partitions}
     labels = {name: name for name in order_types(name for partition in partitions.values() for name in partition.types)}
@@ -357,10 +348,6 @@ def _draw_layers(axes: Axes, partition: Partition, styles: Mapping[str, TypeStyl
 def _stack_types(
     draw: Callable, start: str, partition: Partition, styles: Mapping[str, TypeStyle], **look
 ) -> list[tuple[str, int, int, int]]:
-    """Draw a bar for each layer with a part for each type; return (type, layer from 1, offset, heads) of each part.
-
-    draw, start: `axes.bar` and "bottom", or `axes.barh` and "left"; look: its other keyword arguments.
-    """
     parts, ends = [], np.zeros(partition.shape[0], dtype=int)
     layers = np.arange(1, len(ends) + 1)
     for name in partition.types:
@@ -392,11 +379,11 @@ def ink(colour: str) -> str:
 def run_models(inputs: Any, spec: dict, outputs: Any, provenance: dict) -> None:
     partitions = read_each(read_partition, inputs.partitions)
     parents = {name: spec["parents"][name] for name in partitions}
-    pairs = list_pairs(parents, spec["models"])
-    compared = pairs_table(pairs, partitions)
-    write_csv(outputs.csv, parents_table(compared))
-    write_csv(outputs.layers, type_layers_table(partitions, parents))
+    pairs = tables.list_pairs(parents, spec["models"])
+    compared = tables.pairs_table(pairs, partitions)
+    write_csv(outputs.csv, tables.parents_table(compared))
+    write_csv(outputs.layers, tables.type_layers_table(partitions, parents))
     write_csv(outputs.pairs, compared)
-    write_csv(outputs.types, types_table(pairs, partitions))
-    write_csv(outputs.heads, shared_heads_table(pairs, partitions))
+    write_csv(outputs.types, tables.types_table(pairs, partitions))
+    write_csv(outputs.heads, tables.shared_heads_table(pairs, partitions))
     save_figure(models_figure(partitions, parents), outputs.pdf, outputs.png, provenance)

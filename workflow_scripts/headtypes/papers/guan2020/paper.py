@@ -25,8 +25,6 @@ from headtypes.papers.paper import (
 )
 
 _table = partial(table_stage, "guan2020")
-
-
 _of_clustered = partial(Many, find=lambda plan: plan.clustered)
 _of_ablated = partial(Many, find=lambda plan: plan.ablated)
 
@@ -61,10 +59,6 @@ def _with_baselines(plan: Plan) -> list[Any]:
     calls="tables:run_ablations",
 )
 def tabulate_ablations(plan: Plan) -> dict:
-    """Return {"rows": `rows` of `ablation_table`, "controls": list of (model, partition, condition, baseline)}.
-
-    controls: evaluations that were repeated with random heads. baseline: name of the condition that keeps all heads.
-    """
     rows = [
         {
             **_row(plan, ablation),
@@ -212,17 +206,12 @@ def _figure(number: int, name: str, title: str) -> Figure:
     return Figure(name, path, shown_partitions, f"Figure {number}. {title}", f"figure{number}")
 
 
-def _stability(path: str) -> Iterable[Any]:
+def _shown(path: str, number: str = "1") -> Iterable[Any]:
     from headtypes.papers.comparison import read_named
-    from headtypes.papers.guan2020.tables import stability_shown
+    from headtypes.papers.guan2020.tables import ablation_shown, stability_shown
 
-    return [stability_shown(read_named(path, "partition"))]
-
-
-def _ablations(path: str, number: str) -> Iterable[Any]:
-    from headtypes.papers.comparison import read_named
-    from headtypes.papers.guan2020.tables import ablation_shown
-
+    if number == "1":
+        return [stability_shown(read_named(path, "partition"))]
     return ablation_shown(read_named(path, "partition", "condition"), int(number))
 
 
@@ -278,12 +267,12 @@ class _Guan2020(Paper):
         ),
     )
     tables = (
-        Tables("types", "results/guan2020/table1.csv", if_any(lambda plan: plan.clustered), _stability),
+        Tables("types", "results/guan2020/table1.csv", if_any(lambda plan: plan.clustered), _shown),
         Tables(
             "ablations",
             "results/guan2020/table{number}.all.csv",
             lambda plan: [{"number": number} for number in "23" if plan.ablations],
-            _ablations,
+            _shown,
         ),
         Tables("compared", "results/compared/{clustering}/pairs.csv", clusterings, _compared),
     )

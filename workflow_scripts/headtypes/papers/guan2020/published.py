@@ -21,17 +21,14 @@ class PublishedCondition(Data):
 
 
 class PublishedShares(Data):
-    """The published percent of heads of each type (`types`), and its place in the paper."""
+    """The published percent of heads of each type, {type: percent}, and its place in the paper."""
 
     place: str
     types: dict[str, float]
 
 
 class PublishedStability(Data):
-    """The published stability (Table 1): percent of input samples on which all clusterings of a model agree.
-
-    models: {row of Table 1: percent}; a row is named by the model's training data, such as squad, or pre-trained.
-    """
+    """The published stability; models: {row of Table 1: percent of samples on which all clusterings of one agree}."""
 
     place: str
     models: dict[str, float]

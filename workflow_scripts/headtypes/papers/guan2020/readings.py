@@ -27,16 +27,6 @@ def readings_table(
     answers: Mapping[Key, ScoredAnswers],
     published: Guan2020,
 ) -> pd.DataFrame:
-    """Return verdicts on the paper's claims on answers under every reading of its text on ablation.
-
-    rows: mappings, one for each evaluation: model, partition, condition (name with its reading), base (the name without
-        the reading), reading (None for the config's own) and operations.
-    readings: the further readings. A condition that a reading cannot change counts as under the config's own reading.
-    answers: the result of `quantities.read_answers`.
-    A row is a model, partition, claim and reading. Claims on which no reading gives a verdict are left out. The columns
-    are model, partition, basis, id, place, claim (its text), reading, verdict, ours (the number that decides), low,
-    high, p, reason and depends (whether readings differ in the verdict).
-    """
     judged, theirs = [], published_quantities(published)
     for reading in (None, *readings):
         quantities = collect_quantities(partitions, answers, _under(rows, reading), published)
@@ -57,7 +47,6 @@ def readings_table(
 
 
 def readings_page(table: pd.DataFrame) -> str:
-    """Return Markdown with a section for each model and partition; table: the result of `readings_table`."""
     parts = [
         f"{OWN_READING} is the config's own reading; `readings` in the config says what the others change. Claims that "
         "no reading changes are listed below those that depend on it. Verdicts are not corrected for their number."
@@ -87,10 +76,6 @@ def _under(rows: list[dict], reading: str | None) -> list[dict]:
 
 
 def under_every_reading(compared: pd.DataFrame, readings: pd.DataFrame) -> pd.DataFrame:
-    """Return `compared` with the verdict OPEN on claims whose verdicts differ by reading; "no verdict" is ignored.
-
-    compared: the result of `comparison_table`. readings: the result of `readings_table`.
-    """
     judged = readings[readings["verdict"] != NO_VERDICT].groupby(["model", "partition", "id"])
     by_reading = {key: dict(zip(rows["reading"], rows["verdict"], strict=True)) for key, rows in judged}
     compared = compared.copy()

@@ -50,18 +50,6 @@ def stability_table(
     samples: Mapping[Key, int],
     published: Guan2020,
 ) -> pd.DataFrame:
-    """Return Table 1 of Guan et al. 2020, a row for each clustering; stability and shares of types are in percent.
-
-    rows: a mapping for each clustering: model, partition, published (the paper's row for this model, or None) and
-        samples_asked, the number of samples in the config.
-    partitions, stabilities, samples: {(model, partition): types of heads, contents of the file of stability, and
-        number of samples that were taken}.
-
-    Clusterings are fitted on random halves of the heads, samples or pairs of a head and a sample: {halves} is heads,
-    samples or pairs. Column {halves}_all_agree is the percent of heads (of pairs, if {halves} is pairs) to which all of
-    them give the same type; {halves}_pairwise is that for two of them, on average. own_cluster is the percent of pairs
-    nearest to the mean of the head's cluster; gaps_p is the p-value of the hypothesis that heads have no gaps.
-    """
     table = []
     for row in rows:
         key = row["model"], row["partition"]
@@ -81,7 +69,6 @@ def stability_table(
 
 
 def reservations(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each doubt about a row of `stability_table`: few samples, or gaps_p of 0.05 or more."""
     found = []
     for row in table.itertuples():
         where = f"{row.model}, {row.partition}"
@@ -142,7 +129,6 @@ def stability_shown(table: pd.DataFrame) -> Table:
 
 
 def with_published(table: pd.DataFrame, published: Guan2020) -> pd.DataFrame:
-    """Return Table 1 with the paper's shares as a last row, or unchanged if no type or no stability is published."""
     paper = {f"share_{name}": share for name, share in published.shares.types.items() if f"share_{name}" in table}
     if not paper or table["published_stability"].isna().all():
         return table
@@ -213,19 +199,6 @@ def ablation_table(
     intervals: Mapping[Key, pd.DataFrame],
     controls: Mapping[tuple[str, str, str], dict],
 ) -> pd.DataFrame:
-    """Return Tables 2 and 3 of Guan et al. 2020 in one, a row for each evaluation, the paper's conditions first.
-
-    rows: a mapping for each evaluation: model, partition, condition, operations {type or head: operation}, questions
-        and control_questions (numbers of inputs in the config, None for all), and published (the paper's row for this
-        model, or None).
-    metrics, controls: {(model, partition, condition): contents of `metrics.json`, and results of `control_drops`}.
-    intervals: {(model, partition): result of `condition_intervals`}.
-    Columns are model, partition, table (2 or 3), id (the paper's, or NaN), condition, heads (number of heads that
-    change), operation_{type or head}, {metric} in percent or nats per token, drop_{metric} in points (of a loss, its
-    rise in nats), for both {column}_low and _high over questions, _low_by_article and _high_by_article over articles,
-    and published_{column}, the paper's; the keys in `controls`; n_questions (number of questions, pairs or documents);
-    n_questions_asked and control_questions_asked, from `rows`; and doubtful (names of doubtful types, joined by ", ").
-    """
     baselines = {_key(row): metrics[*_key(row), row["condition"]] for row in rows if not row["operations"]}
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
     types = order_types(name for partition in partitions.values() for name in partition.types)
@@ -269,10 +242,6 @@ def ablation_table(
 
 
 def shortages(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each partition evaluated on fewer questions, pairs or documents than the config asks.
-
-    The inputs for random heads have their own sentence. table: from `ablation_table`.
-    """
     sentences = []
     for taken, what in _ASKED.items():
         if taken in table:
@@ -289,10 +258,6 @@ def measured_in(section: pd.DataFrame) -> list[Metric]:
 
 
 def counted_inputs(section: pd.DataFrame, taken: str) -> str:
-    """Return how many inputs were evaluated, such as `90 questions` or `90 pairs (100 asked for)`.
-
-    section: rows of `ablation_table` on one model and partition. taken: column with the number, such as `n_questions`.
-    """
     there, wanted = section[taken].iloc[0], section[f"{taken}_asked"].iloc[0]
     unit = counted_by(measured_in(section))
     counted = f"{there:,.0f} {unit if there != 1 else unit.removesuffix('s')}"
@@ -304,7 +269,6 @@ def _key(row: Mapping) -> Key:
 
 
 def ablation_shown(table: pd.DataFrame, number: int) -> Iterator[Table]:
-    """Yield Table 2 or 3 (`number`) for each model and partition, as pages show it; table: from `ablation_table`."""
     of_number = table[(table["table"] == number) | (table["id"] == 1)]
     for (model, partition), section in of_number.groupby(["model", "partition"], sort=False):
         measured = measured_in(section)
@@ -334,7 +298,6 @@ def ablation_values(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def ablation_page(table: pd.DataFrame, number: int) -> str:
-    """Return the page of Table 2 or 3 (`number`) in Markdown; table: the result of `ablation_table`."""
     tables = list(ablation_shown(table, number))
     controlled = any(shown.data.filter(["control_draws"]).notna().any(axis=None) for shown in tables)
     parts = [
