@@ -13,7 +13,7 @@ from tests.support.drawing import drawn, lettering, texts
 from tests.support.models import plain_attentions, tiny_bert, tiny_family
 from tests.support.records import recorded
 from tests.support.word_maps import dense_words, sentence
-from tests.unit.analyses.coreference.test_measure import DOCUMENTS, guesses_of
+from tests.unit.analyses.coreference.test_coreference import DOCUMENTS, guesses_of
 
 LABELS = "det nsubj root det obj det obl punct"
 LONG = "the cat saw a dog the day ."

@@ -22,7 +22,7 @@ from headtypes.papers.clark2019.tables import (
 )
 from tests.support.clark_results import PUBLISHED
 from tests.support.demo import demo_rows
-from tests.unit.analyses.coreference.test_measure import ANAPHORS, DOCUMENTS, guesses_of
+from tests.unit.analyses.coreference.test_coreference import ANAPHORS, DOCUMENTS, guesses_of
 
 KEY = ("minilm", "told")
 SENTENCES = demo_rows("treebank", 60)
