@@ -75,19 +75,33 @@ def test(plan: Plan, task: str, **others: str) -> str | list:
     return TEST_ROWS.path.format(task=task) if plan.config.tasks[task].source.test_file else []
 
 
-def fetching(rule: str, part: Literal["evaluated", "training", "test"], key: str, place: str) -> Stage:
+def fetching(rule: str, key: Literal["file", "training_file", "test_file"], place: str) -> Stage:
     """Return the `Stage` of a rule that fetches a part of a task's data.
 
     key: key of the task's source that names the part's file. place: folder of the results, below `results/sources`.
     """
+
+    def of_task(plan: Plan, task: str) -> dict:
+        entry = plan.config.tasks[task]
+        source = entry.source
+        if source.hub is not None:
+            split = "train" if key == "training_file" else source.split
+            where = {"hub": source.hub, "name": source.name, "revision": source.revision, "split": split}
+        else:
+            where = {"folder": source.folder} if source.file is None else {"file": getattr(source, key)}
+        named = KINDS[entry.kind].columns
+        columns = {name: value for name, value in given(entry.columns).items() if name in named} or None
+        if columns is not None and entry.labels:
+            columns["labels"] = entry.labels
+        return {"task": task, "kind": entry.kind, "source": where, "columns": columns}
+
     files = Given("files", lambda plan, task: plan.task_files(task, key))
     how = {"benchmark": f"results/sources/{place}/{{task}}.benchmark.tsv", "local": True, "rule": rule}
-    return Stage(lambda plan, task: source_of(plan, task, part), "data.fetching:run", inputs=(files,), **how)
+    return Stage(of_task, "data.fetching:run", inputs=(files,), **how)
 
 
-fetch_task = fetching("fetch_task", "evaluated", "file", "tasks")
-fetch_test = fetching("fetch_test", "test", "test_file", "test")
-
+fetch_task = fetching("fetch_task", "file", "tasks")
+fetch_test = fetching("fetch_test", "test_file", "test")
 
 _drawn = partial(stage, reads="rows", inputs=(ROWS,), local=True)
 
@@ -112,25 +126,6 @@ def prepare_windows(plan: Plan, model: str, task: str) -> dict:
     shape = {key: getattr(plan.config.windows, key) for key in ("max_seq_length", *kind.window_keys)}
     seed = {"seed": plan.seed("mask_words", task)} if kind.head == LANGUAGE_MODEL else {}
     return {**shape, **encoding_of(plan, task), **seed}
-
-
-def source_of(plan: Plan, task: str, part: Literal["evaluated", "training", "test"]) -> dict:
-    """Return the spec of a rule that fetches a part of a task's data: keyword arguments of `fetching.fetch_task`."""
-    entry = plan.config.tasks[task]
-    source, training = entry.source, part == "training"
-    if source.hub is not None:
-        split = "train" if training else source.split
-        where = {"hub": source.hub, "name": source.name, "revision": source.revision, "split": split}
-    elif source.file is not None:
-        files = {"evaluated": source.file, "training": source.training_file, "test": source.test_file}
-        where = {"file": files[part]}
-    else:
-        where = {"folder": source.folder}
-    named = KINDS[entry.kind].columns
-    columns = {key: value for key, value in given(entry.columns).items() if key in named} or None
-    if columns is not None and entry.labels:
-        columns["labels"] = entry.labels
-    return {"task": task, "kind": entry.kind, "source": where, "columns": columns}
 
 
 def encoding_of(plan: Plan, task: str) -> dict:

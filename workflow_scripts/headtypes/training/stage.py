@@ -7,7 +7,7 @@ from headtypes.core.stage import WEIGHTS, Plan, Result, given, stage
 from headtypes.data.stage import SECTION, fetched, fetching
 from headtypes.models.stage import RECORD
 
-fetch_training = fetching("fetch_training", "training", "training_file", "training")
+fetch_training = fetching("fetch_training", "training_file", "training")
 
 
 @stage("training", reads="rows", calls="training.finetuning:run")
