@@ -147,10 +147,7 @@ class Stage:
 
 
 def stage(computes: Computation | None = None, **fields: Any) -> Callable[[Callable[..., dict]], Stage]:
-    """Return a decorator that makes a rule's `Stage` from a function that has the rule's name and returns its spec.
-
-    computes: what the rule's jobs do with a model, None for nothing; fields: other fields of `Stage`.
-    """
+    """Return a decorator that makes a rule's `Stage`, with these fields, from its spec, which has the rule's name."""
     return lambda spec: Stage(spec, computes=computes, **fields)
 
 

@@ -64,12 +64,9 @@ class Data(BaseModel):
 
 
 class Note(Data):
-    """A contradiction of a paper with itself or its sources.
+    """A contradiction of a paper with itself or its sources; remark: in few words; text: in full, with the number used.
 
-    place: the section, table or figure of the paper.
-    figures: ids of published values that get the remark; `1` stands for all ids that begin with `1.`.
-    claims: ids of claims that the paper's own numbers may contradict, and that get the remark.
-    remark: the contradiction in a few words; text: in full, with the number that is taken.
+    figures, claims: ids of published values, and of claims, that get the remark; `1` is for all that begin with `1.`.
     """
 
     place: str
@@ -227,10 +224,7 @@ def among(entries: Entries, others: Entries) -> Entries:
 
 
 def shown_partitions(plan: Plan) -> list[Any]:
-    """Return [the `PartitionPlan` whose figures the page of results shows], or [] without partitions.
-
-    Partitions with ablations are preferred, and then partitions with four types.
-    """
+    # One with ablations, if there is one, and of these one with four types.
     partitions = plan.ablated or list(plan.partitions.values())
     return sorted(partitions, key=lambda partition: len(partition.types) != 4)[:1]
 

@@ -51,9 +51,9 @@ class Guan2020(Published):
         return next(condition for condition in self.conditions if not condition.operations)
 
     def condition_with(self, operations: Mapping[str, str]) -> PublishedCondition | None:
-        """Return the published condition with these operations {type or head: operation}, or None.
+        """Return the condition with these operations {type or head: operation}, or None.
 
-        Types with the operation `keep` do not count, but single heads with `keep` do.
+        A type with `keep` does not count, but a single head with `keep` does.
         """
         wanted = {
             target: operation for target, operation in operations.items() if operation != "keep" or head_of(target)
