@@ -230,7 +230,7 @@ def compared_with(name):
 
 def inputs_of_analysis(wildcards):
     """Return {name: path} of the files that a user's analysis reads: results, and files of the user's."""
-    read, own = plan.config.analyses[wildcards.analysis].inputs, plan.analysis_files(wildcards.analysis)
+    read, own = plan.inputs_of_analysis(wildcards.analysis), plan.analysis_files(wildcards.analysis)
     return {name: of_user(path) if name in own else path.format(**wildcards) for name, path in read.items()}
 
 

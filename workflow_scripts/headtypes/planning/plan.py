@@ -175,6 +175,12 @@ class Plan:
             return files_in(source.folder, f"config: tasks.{task}.source.folder")
         return list(filter(None, [getattr(source, key)]))
 
+    def inputs_of_analysis(self, analysis: str) -> dict[str, str]:
+        return self.config.analyses[analysis].inputs
+
+    def made_from(self, model: str) -> list[str]:
+        return self.config.made_from(model)
+
     def analysis_files(self, analysis: str) -> dict[str, str]:
         return {name: path for name, path in self.config.analyses[analysis].inputs.items() if not is_result(path)}
 
