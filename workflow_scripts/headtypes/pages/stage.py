@@ -153,7 +153,6 @@ def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
     if kind == VALUES.name:
         return {entry.key: entry for entry in plan.own_analyses_of(model)}
     if kind not in ("partitions", "parents", "stability", "intervals"):
-        # Of several that read the same file, any.
         analysis = next(analysis for analysis in ANALYSES if IN_ATLAS[kind] in analysis.files)
         return {entry.wildcards.get("partition", entry.task): entry for entry in plan.files_of(analysis, model)}
     shown = [partition for entry in tasks if (partition := plan.shown_partition(*entry)) is not None][:1]

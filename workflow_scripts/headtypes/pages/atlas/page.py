@@ -25,7 +25,6 @@ from headtypes.pages.rendering import embedded, render
 ResultFiles = Mapping[str, Sequence[tuple[str, StrPath]]]
 # Samples that a page shows, and base64 characters of all their maps; a page has some 12 MB then.
 SAMPLES, LARGEST = 8, 11_300_000
-# The largest byte, and the largest number of 16 bits.
 _LEVELS, _SCALES = 255, 65535
 
 
@@ -266,7 +265,8 @@ def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]]
         requests, to the server that it came from. provenance: JSON data on what made the page.
     """
     is_live = "live" in data
-    scripts = [f"atlas/assets/{name}.js" for name in _SCRIPTS] + ["atlas/live.js"] * is_live
+    assets = [f"atlas/assets/{name}.js" for name in _SCRIPTS]
+    scripts = [*assets, *["atlas/live.js"] * is_live, "atlas/assets/start.js"]
     values = {
         "title": data["title"],
         "links": links,
@@ -274,7 +274,6 @@ def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]]
         "data": embedded({name: value for name, value in data.items() if name != "packed"}),
         "packed": data["packed"],
     }
-    scripts += ["atlas/assets/start.js"]
     return render("atlas/assets/page.html", values, provenance, styles=["atlas/assets/page.css"], scripts=scripts)
 
 

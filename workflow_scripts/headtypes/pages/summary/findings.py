@@ -87,7 +87,7 @@ def types_answer(gaps: Collection[Measured]) -> str:
 
 
 def types_card(partition: Partition, stability: dict | None, links: Sequence[str]) -> Card:
-    """Return the card that says whether heads form types. stability: the partition's JSON file, or None without one."""
+    """Return the card that says whether heads form types. stability: content of the JSON file, or None without one."""
     question = "Are there types?"
     if stability is None or stability["gaps"] is None:
         return Card(question, UNMEASURED, "", "", _NOT_COMPARED)
@@ -271,7 +271,6 @@ class Judged:
 
     @property
     def corrected(self) -> str:
-        """In words, how many stated claims hold and fail after Holm's correction; empty if none has an interval."""
         counts = self._counts("stated", "verdict_holm")
         known = counts[HOLDS] + counts[FAILS] + counts[OPEN]
         return f"corrected: {counted(HOLDS, counts[HOLDS])}, {counted(FAILS, counts[FAILS])}" if known else ""
@@ -330,8 +329,8 @@ def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFra
     """Yield a sentence on the type that costs a model most if left out, and one on the type that costs least.
 
     found: the cost of each type left out by itself; nothing is yielded for None, or for fewer than two types.
-    differences: between conditions, with intervals (`read_differences`); only if those from all other types exclude 0,
-        a sentence adds "the most of any type" or "the least of any type".
+    differences: of conditions (`read_differences`); a sentence adds "the most of any type", or "the least", only if the
+        intervals of the type's differences from all other types exclude 0.
     """
     if found is None or len(found.costs) < 2:
         return

@@ -53,10 +53,7 @@ class TypeCosts(NamedTuple):
 def left_out_alone(
     table: pd.DataFrame, model: str, partition: str, types: Sequence[str], operation: str = "zero"
 ) -> TypeCosts | None:
-    """Return the cost of an operation on each type alone; None if no such condition was evaluated.
-
-    table: our Table 2 or 3 of Guan et al. 2020, a row for each condition.
-    """
+    """Return the cost of an operation on each type alone, by our Table 2 or 3 (Guan et al. 2020); None if unknown."""
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
     named = rows[[column for column in rows if column.startswith("operation_")]]
     # A partition that nothing was done to may have types that the table has not.
@@ -123,7 +120,7 @@ def overview(
     """Return a partition's pictures on the first screen of the page, {name in the page's template: value}.
 
     features, maps: paths of head features, and of one sample's attention. resolution: options of `read_head_features`.
-    left_out: the cost of each type; if None, `best` is shown instead. costly: [layer, head] of framed heads, from 0.
+    left_out: the cost of each type; if None, `best` is shown instead. costly: [layer, head], from 0, of heads to frame.
     """
     layers, heads = partition.shape
     by_column = layers > heads
