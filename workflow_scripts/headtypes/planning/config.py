@@ -255,7 +255,8 @@ class Task(Strict):
                 raise ValueError(f"the key {key} belongs to a task of kind {' or '.join(having)}")
         if self.labels and self.columns.label is None:
             raise ValueError("the key labels needs columns.label, which says where the data's labels are")
-        if self.source.hub is not None and type(KINDS[self.kind]).rows_of_hub is Kind.rows_of_hub:
+        kind = KINDS[self.kind]
+        if self.source.hub is not None and kind.form != "table" and type(kind).rows_of_hub is Kind.rows_of_hub:
             raise ValueError(f"a task of kind {self.kind} cannot be read from the Hub; give a local file")
         return self
 
