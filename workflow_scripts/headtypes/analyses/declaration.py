@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Analysis:
-    """The declaration of one thing measured on a model's heads: its rules and results, and where they are shown.
+    """The declaration of one analysis of a model's heads: its rules and results, and the functions that show it.
 
-    Some fields are functions that give what one place shows: the atlas (the page of every head), the list of best
-    heads, or the comparison of each type with random heads. Such a field is None if the place shows nothing of the
-    analysis.
+    per_head and per_pair are for the atlas (the page of every head), best for its list of best heads, and per_set for
+    the comparison of each type with random heads. Each is None if nothing of the analysis is shown there.
     """
 
     name: str
@@ -145,10 +144,11 @@ def by_head(table: pd.DataFrame) -> pd.DataFrame:
 class Measure(NamedTuple):
     """One number of any set of heads, by which a type's heads are compared with as many heads drawn at random.
 
-    quantity: name of what is measured on heads. statistic: how a set's values become one number, such as `mean`.
-    values: function from sets, [set, head] bool, to one number for each, NaN if undefined. interval: function from one
-        set, [head] bool, to the ends (low, high) of its number's interval; None without values of samples.
-    about: the type that each set is related to, such as the type from which a set's divergence is measured; or None.
+    analysis, task: names of the analysis, and of the task on which heads were read. quantity: name of what is measured
+        on heads. statistic: how a set's values become one number, such as `mean`. values: function from sets, [set,
+        head] bool, to one number for each, NaN if undefined. interval: function from one set, [head] bool, to the ends
+        (low, high) of its number's interval; None for no interval. about: the type that each set is related to, such as
+        the type from which a set's divergence is measured; or None.
     """
 
     analysis: str
@@ -165,7 +165,8 @@ def summaries(
 ) -> Iterator[Measure]:
     """Yield three `Measure`s of sets of heads: the mean, the smallest and the largest value of a set's heads.
 
-    of_head: value of each head, layer by layer, NaN for none. interval: as in `Measure`, of the mean.
+    analysis, task, quantity: fields of the measures. of_head: value of each head, layer by layer, NaN for none.
+    interval: function from a set, [head] bool, to the ends (low, high) of the mean's interval; None for no interval.
     """
     import numpy as np
 
@@ -181,7 +182,6 @@ def summaries(
 
 
 def best_head(analysis: str, task: str, quantity: str, of_head: np.ndarray) -> Measure:
-    """Return the largest value of a set's heads as a `Measure`; of_head: [head] value of each head, NaN for none."""
     return Measure(analysis, task, quantity, "best head", lambda sets: _extreme(sets, of_head))
 
 

@@ -53,9 +53,10 @@ class AttentionMaps:
 class Examples:
     """The attention, on one segment, of the head that shows each pattern of Clark et al. (2019, Figure 1) best.
 
-    heads: for each pattern layer and head, from 0. value: the head's number that defines the pattern, such as the share
-    of its attention to the next token, mean over all segments. attention: for each pattern [query, key], of the tokens
-    shown; each row is divided by its sum. begins: whether these tokens begin the segment.
+    patterns: names of the patterns. heads: [pattern, 2] layer and head, from 0. value: [pattern] the head's number that
+    defines the pattern, such as the share of its attention to the next token, mean over all segments. attention:
+    [pattern, query, key], of the tokens shown; each row is divided by its sum. begins: whether these tokens begin the
+    segment.
     """
 
     patterns: Annotated[list[str], Stored("pattern", "example")]
@@ -118,7 +119,8 @@ def map_samples(
     """Return all heads' attention on each of up to `count` samples, cut to `tokens` if it is longer.
 
     If `count` is 1, the sample is the one with length nearest to `tokens`; else the first that need no cut are taken,
-    then the first others, with the end of a text cut. kind: kind of task. norms: whether norms are read too.
+    then the first longer ones. A cut takes the end of a text: of a pair, of the second text if the kind of task is
+    `question_answering`, else of the longer text. norms: whether norms are read too.
     """
     samples, encoded = choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count)
     attentions, *lengths = run.read(encoded, Maps(), *([KeyLengthsRead()] if norms else []), batch_tokens=1)

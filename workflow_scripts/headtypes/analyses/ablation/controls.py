@@ -58,9 +58,9 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
     Controls are the same operations on as many random heads of each layer, drawn several times. controls, scores,
     baseline: tables with the scores of each question, under the controls (for each draw), the condition and the
     baseline. The keys are control_draws and control_questions, the numbers of draws and questions; control_overlap, the
-    share of the condition's heads that a draw changes in the same way, mean over draws; and for each metric, in points
-    or nats per token and positive if worse, own_drop_{metric}, the condition's drop, and control_drop_{metric}, the
-    mean of the controls' drops over draws; with the ending _low or _high, the lowest or highest drop of a draw.
+    share, 0 to 1, of the condition's heads that a draw changes in the same way, mean over draws; and for each metric,
+    in points or nats per token and positive if worse, own_drop_{metric}, the condition's drop, and
+    control_drop_{metric}, ..._low and ..._high, the mean, the lowest and the highest of the controls' drops over draws.
     """
     drops = drops_of_draws(controls, scores, baseline)
     found = {

@@ -78,7 +78,7 @@ class Evaluator:
 
     rows, windows: questions, pairs or documents, and their windows. head_outputs: mean outputs of heads, [layer, head,
         channel], for the operation `mean`. gold: whether scores include the cross entropy of the right answer, in nats.
-    Raises `InputError` if the model cannot answer the rows, or take windows that the settings pad in full.
+    Raises `InputError` if the model cannot answer the rows, or cannot take windows as long as padding makes them.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class Evaluator:
 
         sets: for each the operation on each head, [layer, head] text, `keep` for none; equal sets are evaluated once.
         answers: {id: answer text or predicted label}. scores: a table with a row for each question, pair or document.
-        what: for the progress bar. If heads attend to padding under one set, all sets' windows are padded in full.
+        what: for the progress bar. If padding counts under one set, all sets' windows are padded to `max_seq_length`.
         """
         ids, types, sentences = self._windows.texts
         answers, settings, reading = self._answers, self._settings, self._reading

@@ -33,8 +33,9 @@ class Scored:
     """One score of a model under several conditions, as a mean for each unit: each article, or each question.
 
     scores: {condition: a table with a row of scores for each question}. metric: the name of the score. by_article:
-    whether articles are the units, if they are known: questions about one article are not independent, so intervals
-    over questions cannot be trusted there. Raises `InputError` if a score is NaN or infinite.
+    whether articles are the units, if the tables have the column article; else questions are. Questions about one
+    article are not independent, so that an interval over them cannot be trusted. Raises `InputError` if a score is NaN
+    or infinite.
     """
 
     def __init__(self, scores: Mapping[str, pd.DataFrame], metric: str, *, by_article: bool = True) -> None:
@@ -56,10 +57,11 @@ class Scored:
         """Return the sum of the conditions' mean scores, each times its weight, with an interval over units.
 
         weights: {condition: weight}. baseline: the baseline's name, or None.
-        An interval rests on units that differ from the most frequent value. If the baseline has a weight, the sum is
-        therefore made of two parts (`statistics.added`): the drops from the baseline, and the baseline's score times
-        the sum of all weights. If enough units differ in the drops (without a baseline, in the sum), but too few in the
-        score under some condition, since nearly all answers are lost, each condition is a part.
+        If the baseline has a weight, the sum is made of two parts (`statistics.added`): the drops from the baseline,
+        and the baseline's score times the sum of all weights. An interval rests on units whose value is not the most
+        frequent one; 8 of them, or half of all units, are enough. If there are enough in the drops (without a baseline,
+        in the sum), but not in the score under some condition other than the baseline, the sum is instead made of one
+        part for each condition. This happens if nearly all answers are wrong under the condition.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())
@@ -82,11 +84,11 @@ class Scored:
 def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None) -> pd.DataFrame:
     """Return each condition's mean scores and their drops from the baseline, with intervals; a row for each condition.
 
-    scores: {condition: a table with a row of scores for each question}. baseline: the name of the baseline, or None.
-    The columns are condition and, for each metric, {metric}, the mean score, and drop_{metric}, how much worse the mean
-    is than the baseline's, in the unit of the scores. The ends of both columns' intervals over questions have the
-    endings _low and _high, those over articles _low_by_article and _high_by_article. What is not known is NaN. The F1
-    of sentence pairs has no columns, since it is no mean over pairs.
+    scores: {condition: a table with a row of scores for each question, perhaps with the column article}. baseline: the
+    name of the baseline, or None. The columns are condition and, for each metric, {metric}, the mean score, and
+    drop_{metric}, how much worse the mean is than the baseline's, in the unit of the scores. The ends of both columns'
+    intervals over questions have the endings _low and _high, those over articles _low_by_article and _high_by_article.
+    What is not known is NaN. The F1 of sentence pairs has no columns, since it is no mean over pairs.
     """
     first = next(iter(scores.values()))
     table = {"condition": list(scores)}

@@ -206,11 +206,11 @@ _BLOCK = 500
 
 
 def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.ndarray]], *, seed: int) -> pd.DataFrame:
-    """Return a table that compares labels of heads, such as types, and numbers of heads with the costs; a row for each.
+    """Return a table that compares labels of heads, such as types, or a number of each head with costs; a row for each.
 
     costs: [layer, head]. families: {family: {label: [layer, head]}}, of booleans (heads that have the label) or numbers
-        (NaN for none). The columns are family, label, heads (number of heads with the label or a number), statistic
-        (for a label, how much more its heads cost than all heads of their layer, on average; for a number, the rank
+        (NaN for none). The columns are family, label, heads (how many heads have the label or a number), statistic (for
+        a label, how much more its heads cost than all heads of their layer, on average; for a number, the rank
         correlation with costs within layers) and p.
     p: two-sided, for all labels of a family at once (Westfall and Young 1993): the share of permutations of heads
         within layers whose largest statistic of the family, in standard deviations under permutation, is at least the

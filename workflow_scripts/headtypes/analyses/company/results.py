@@ -20,9 +20,9 @@ class Company:
     """The scores of each unit (a question, pair or document) without sets of heads, and with all heads (`whole`).
 
     away: [set, layer, head] bool, the heads that a set lacks. scores, whole: [set, unit, metric] and [unit, metric].
-    metrics: names of the scores: `loss`, the cross entropy of the right answer in nats, and names of `METRICS`.
-    sizes: [unit] tokens over which scores are sums; 1 for other units than documents. articles: the units' articles,
-    empty if unknown. made: JSON that identifies settings, but for the number of sets, code and input files.
+    metrics: names of the scores: `loss`, the cross entropy of the right answer in nats, and names of `METRICS`. sizes:
+    [unit] tokens over which scores are sums; 1 for other units than documents. articles: the units' articles, empty if
+    unknown. made: JSON of the code, the input files and the settings except the number of sets.
     """
 
     away: Bool[np.ndarray, "set layer head"]

@@ -96,8 +96,8 @@ def evaluate_company(
         channel], for the operation `mean`. sets: how many sets are drawn; None for 13 sets with each head, at least
         150. per_layer: heads of a layer in a set; None for one in twelve. operation: what is done to these heads, such
         as `zero`. questions: how many of the rows are drawn at random, or "all". seed: of sets and questions. settings:
-        fields of `ablation.evaluation.Settings`. made: JSON that identifies settings, code and input files. earlier:
-        scores of an earlier run, which are used again if their `made` is the same.
+        fields of `ablation.evaluation.Settings`. made: JSON of the code, the input files and the settings except
+        `sets`. earlier: scores of an earlier run, which are used again if their `made` is the same.
     """
     away = draw_sets(record.layers, record.heads, sets=sets, per_layer=per_layer, seed=seed)
     known = earlier if earlier is not None and earlier.made == made else None

@@ -30,7 +30,7 @@ from headtypes.data.tasks import read_records
 
 
 class WordFeatures(NamedTuple):
-    """A mention's number (`singular`, `plural`) and gender (`male`, `female`, `neuter`), or None; person: 1, 2 or 3."""
+    """A mention's number (`singular`, `plural`), gender (`male`, `female`, `neuter`) and person; None if unknown."""
 
     number: str | None
     gender: str | None
@@ -163,7 +163,10 @@ read_coreference = table_reader("holds no accuracies at antecedents", dict.fromk
 
 @dataclass(frozen=True)
 class MentionSums:
-    """The sums of scores over the mentions of each document, for each best head or baseline, and type of mention."""
+    """The numbers of mentions, and of mentions whose antecedent is found, in each document.
+
+    A row is about a best head or baseline, and a type of mentions. For the baseline `chance`, probabilities are summed.
+    """
 
     system: Annotated[list[str], Stored(dimension="row")]
     candidates: Annotated[list[str], Stored(dimension="row")]
@@ -190,8 +193,12 @@ def measure_coreference(
 
     sums: the sums over each document from which the table's intervals are made. Columns of the table:
       system: `head` (any head), `best_head` (best on mentions of all types together), `best_head_of_type` (best on
-          mentions of the row's type), or a baseline, such as `nearest`.
-      candidates: name of the set of words among which a head guesses. type: type of the mentions, or `all`.
+          mentions of the row's type), or a baseline. Baselines choose an earlier mention: `nearest` (the nearest),
+          `head_match` (the nearest with the same head word), `rules` (the nearest with the same words; if there is
+          none, with the same head word, then with agreeing number, gender and person, then any), `chance` (a random
+          one); `nearest_other` chooses the nearest mention on either side.
+      candidates: `words` (a head's guess is any other word), `words_before`, or `mentions` (its guess is the head word
+          of an earlier mention; also for baselines). type: type of the mentions, or `all`.
       chosen: `documents` if a best head is chosen and scored on all documents, as in the paper; `halves` if it is
           chosen on documents of odd index for those of even index, and the reverse; else empty.
       layer, head: from 0; empty for baselines, and if halves choose differently. mentions, documents: their numbers.

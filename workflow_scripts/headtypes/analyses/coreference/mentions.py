@@ -99,8 +99,9 @@ class Span:
 class Anaphor:
     """A mention, with `mentions`, all mentions of its part of a document, in order.
 
-    candidates: the mentions that end before the mention starts. antecedents: head words of the candidates that have the
-        mention's entity. candidate_heads: head words of all candidates, sorted.
+    candidates: those of `mentions` that end before the mention starts. antecedents: the head words of the candidates
+        that have the mention's entity. candidate_heads: the head words of all candidates, sorted. Head words are
+        indices in the part.
     """
 
     mention: Span
@@ -211,9 +212,10 @@ CANDIDATES = ("words", "words_before", "mentions")
 
 @dataclass(frozen=True)
 class AntecedentGuesses:
-    """The guess of every head at the antecedent of each mention that has one, in the parts of documents that were read.
+    """The guesses of every head at the antecedent of each mention that has one, in parts of documents.
 
-    A guess is the index of a word of the mention's part; -1 for none.
+    guess: [mention, layer, head, 3] the word that the mention's head word looks at most: among all other words, among
+    the words before it, and among head words of earlier mentions. A guess is a word's index in the part; -1 for none.
     """
 
     document: Int32[np.ndarray, " part"]

@@ -45,8 +45,8 @@ def head_features(
 class Groups:
     """The attention of n heads, or of n centroids, summed into three shares, [n] each.
 
-    near: to the token itself, and to tokens less than one distance bin (sample length / number of bins) away.
-    special: to `[CLS]`, `[SEP]`, comma and period. far: to all other tokens.
+    special: to `[CLS]`, `[SEP]`, comma and period, at any distance. near: to the token itself, and to tokens less than
+    one distance bin (sample length / number of bins) away, if they are not special. far: to all other tokens.
     """
 
     near: np.ndarray
@@ -55,7 +55,7 @@ class Groups:
 
 
 def attention_groups(features: np.ndarray) -> Groups:
-    """Return the shares near (self and the nearest bin), special and far from distance features of heads, [n, column].
+    """Return the shares near (self and the nearest bin), special and far, from distance features: [head, column].
 
     The fewer distance bins there are, the wider is the near share: compare groups only for equal numbers of bins.
     """
@@ -88,7 +88,7 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (features, first) of a result of `DistanceFeatures`, [..., 69] each; first is None if it was not read."""
+    """Return features from a result of `DistanceFeatures`, and their part at the first token or None: [..., 69]."""
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None
 
 

@@ -21,7 +21,8 @@ def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, d
     """Return (table, summary): places of the heads in two dimensions whose distances are near the heads' divergences.
 
     seed: 0 to 2**32 - 1. table: layer, head (both from 0), x and y, in nats. summary: {"rows": number of rows of
-    attention, "stress", "correlation": how well the places fit, "layers": whether heads of a layer are more alike}.
+    attention, "stress", "correlation": numbers of `goodness_of_fit` (0 and 1 for a perfect fit), "layers": dictionary
+    of `layer_test`, on whether heads of one layer are more alike than heads of different layers}.
     """
     distances = divergence.of_a_row
     with one_thread():

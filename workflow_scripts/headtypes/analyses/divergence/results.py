@@ -13,7 +13,10 @@ from headtypes.core.table_files import table_reader
 
 @dataclass(frozen=True)
 class Divergence:
-    """The Jensen-Shannon divergence of the attention of any two heads, in nats (Clark et al. 2019, section 6)."""
+    """The Jensen-Shannon divergence of the attention of any two heads (Clark et al. 2019, section 6).
+
+    total, norms: sums over `rows` rows of attention, in nats, of weights and, if they were read, of norms.
+    """
 
     total: Annotated[Float64[np.ndarray, "head head"], Stored("divergence")]
     rows: int

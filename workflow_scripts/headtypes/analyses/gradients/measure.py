@@ -39,8 +39,8 @@ _NOT_COUNTED = -1
 class Loss(SomeTokens):
     """The loss of a language model on each of some texts: the mean cross entropy of the tokens to predict in the text.
 
-    texts: as the model reads them; tokens of kind -1 do not count as attended. predicted: for each text the indices of
-        the tokens whose logits are read, and the ids that are right there, [prediction] each.
+    texts: as the model reads them; attention to tokens of kind -1 does not count in the gradients. predicted: for each
+        text the indices of the tokens whose logits are read, and the ids that are right there, [prediction] each.
     """
 
     name: str
@@ -119,10 +119,11 @@ _LOSS_SCALE = {torch.float16: 2.0**10}
 def measure_text_gradients(
     texts: list[Sample], record: ModelRecord, *, task: str, kind: str, samples: int, seed: int, **settings
 ) -> Gradients:
-    """Return the gradients of a language model's loss on texts: on masked words or, of a decoder, on the next token.
+    """Return the gradients of a language model's loss on texts, with respect to its attention.
 
-    task: name of the task, for messages. kind: kind of task, such as `text`. samples: number of texts that are drawn by
-    the seed, at most. settings: keyword arguments of `ModelOnTask`. If nothing can be predicted, values are NaN.
+    The loss is on masked words or, of a decoder, on the next token. task: name of the task, for messages. kind: kind of
+    task, such as `text`. samples: number of texts that are drawn by the seed, at most. settings: keyword arguments of
+    `ModelOnTask`. If nothing can be predicted, values are NaN.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=record.language_head, **settings)
 
@@ -143,7 +144,7 @@ def measure_text_gradients(
 def measure_answer_gradients(
     rows: list, windows: Windows, record: ModelRecord, *, task: str, kind: str, samples: int, seed: int, **settings
 ) -> Gradients:
-    """Return the gradients of the loss of a fine-tuned model on the gold answers of its task.
+    """Return the gradients of a fine-tuned model's loss on the gold answers of its task, with respect to its attention.
 
     rows, windows: all questions or pairs, and their windows. task: name of the task, for messages. kind: kind of task,
     such as `question_answering`. samples: number of rows that are drawn by the seed, at most. settings: keyword
@@ -177,9 +178,10 @@ def gradients_by_kind(
 ) -> Float[np.ndarray, "layer head kind"]:
     """Return the mean over samples of each head's mean |dLoss / dA[s, t]|, over all queries s and all keys t of a kind.
 
-    Kinds of keys are `[SEP]`, `[CLS]`, comma or period, other tokens, and all tokens. Every key counts, even one that a
-    causal or local layer hides from the query: the attention is a free variable. A sample without a key of the kind
-    does not count; without any such sample, the mean is NaN. what: a name of the work, for messages.
+    Kinds of keys are `[SEP]`, `[CLS]`, comma or period, other tokens, and all tokens; masked words are no keys. Every
+    other key counts, even one that a causal or local layer hides from the query: the attention is a free variable. A
+    sample without a key of the kind does not count; without any such sample, the mean is NaN. what: a name of the work,
+    for messages.
     """
     # Only head outputs need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)
