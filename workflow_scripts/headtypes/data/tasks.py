@@ -161,7 +161,7 @@ def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
 
 
 def tested_metric(names: Collection[str]) -> Metric:
-    """Return the metric by which heads are compared: F1 if `names` has exact_match, else the main metric in `names`."""
+    """Return the metric to compare heads by: F1 if `names` has exact_match, else accuracy or loss, whichever it has."""
     return F1 if EXACT_MATCH.name in names else next(main for name, main in MAIN_METRICS.items() if name in names)
 
 
@@ -201,7 +201,7 @@ def check_same(rows: Sequence, windows: Windows) -> None:
 
 
 class Kind(ABC):
-    """A kind of task, such as question answering; without "samples" in `keys`, analyses of its own read its rows whole.
+    """A kind of task, such as question answering; samples are drawn from its rows only if `keys` has "samples".
 
     name, title: name in the configuration, and in a sentence.
     row: the class of the kind's rows, a dataclass and `StrictRecord`.
@@ -209,11 +209,11 @@ class Kind(ABC):
     keys, source_keys: keys of a task, and of its source, that this kind has in the configuration, and not every kind.
     columns: {field of a row: column of a table that the configuration can name}.
     truncation: which text of a sample that is too long is cut, as the argument `truncation` of a tokenizer.
-    running: whether the two texts of a sample are joined into one if the tokenizer puts no `[SEP]` between them.
+    running: whether the two texts of a sample are joined into one if a tokenizer puts no `[SEP]` between them.
     head: the model head that answers the kind (a key of `loading.HEADS`, or `LANGUAGE_MODEL`); None if no model does.
     window_keys, answer_keys: keys of the configuration's `windows` that `cut_windows` takes besides `max_seq_length`,
         and those that `read_answers` takes.
-    without_reading: keys of the configuration's `ablation` that mean nothing for this kind.
+    without_reading: keys of the configuration's `ablation` that change nothing for this kind.
     """
 
     name: ClassVar[str]
@@ -241,7 +241,11 @@ class Kind(ABC):
         """
 
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
-        """Return a `datasets.Dataset` of the Hub as a list of the kind's rows; arguments as in `rows_of_file`."""
+        """Return a `datasets.Dataset` of the Hub as a list of the kind's rows; raise `InputError` if they are no table.
+
+        where, key: name of the data, and the configuration's key of `columns`, for messages.
+        columns: {field of a row: column of the data}.
+        """
         if self.form == "table":
             return self.rows_of_file(data.to_pandas(), where, key, columns)
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
@@ -270,8 +274,8 @@ class Kind(ABC):
         """Return the right class in each window for each distribution that the model predicts, [window, distribution].
 
         In question answering, these are the indices of the answer's first and last token, both -1 in a window without
-        the whole answer. For a language model, the result is the number of tokens to predict, [window, 1], or -1 if
-        there are none or the window holds a wrong choice.
+        the whole answer; for a pair of texts, the index of its label. For a language model, the result is the number of
+        tokens to predict, [window, 1]: -1 if there are none, or if the window is a wrong answer of multiple choice.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
@@ -294,10 +298,10 @@ class Kind(ABC):
     def score_answers(
         self, rows: Sequence, windows: Windows, record: ModelRecord, values: Mapping[str, np.ndarray]
     ) -> Scored:
-        """Return {id: answer} and a table of scores with one row for each question, pair or document.
+        """Return {id: answer as text} and a table for `mean_scores`, with a row for each question, pair or document.
 
-        values: arrays of `read_answers`, [window] over all windows; of a language model, "loss" in nats and "tokens",
-            the number of predicted tokens.
+        values: arrays of `read_answers`, [window] over all windows; of a language model, "tokens", the number of tokens
+            that it predicts in a window, and "loss", the sum of their losses in nats.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 

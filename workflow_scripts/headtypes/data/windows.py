@@ -119,7 +119,7 @@ def token_spans(encoding: Encoding, *texts: str) -> tuple[np.ndarray, np.ndarray
 
 
 def without_space(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the range `start` up to `end` of a text without white space at its ends, unless it has nothing else."""
+    """Return the range `start` up to `end` of a text less white space at its ends; all of it if it has nothing else."""
     piece = text[start:end]
     if not piece or not (piece[0].isspace() or piece[-1].isspace()) or piece.isspace():
         return start, end

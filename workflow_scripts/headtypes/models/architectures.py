@@ -151,7 +151,7 @@ def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[st
 
 
 def check_layers(model: torch.nn.Module, attentions: int) -> None:
-    """Raise `InputError` unless a forward pass computed attention once (`attentions` in all) per layer with heads."""
+    """Raise `InputError` unless a pass computed attention once per layer with heads; attentions: how often it did."""
     name, layers = type(model).__name__, len(headed_layers(model.config))
     if attentions < layers:
         raise InputError(

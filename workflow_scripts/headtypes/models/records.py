@@ -118,7 +118,7 @@ class ModelRecord:
     pickle: whether the weights are a pickle, which can run code when it is read.
     reader: for a model in GGUF, the version of the package `gguf`, on which the model's numbers depend.
     layers, heads: number of layers with heads, and of heads in each of these layers.
-    causal: whether the model is a decoder, in which tokens attend only to earlier tokens.
+    causal: whether tokens attend only to themselves and to earlier tokens, as in a decoder.
     width, max_length: number of channels of a token between layers, and of tokens in the longest input.
     """
 
@@ -177,7 +177,7 @@ def unavailable(key: str, repository: str, revision: str | None) -> str:
 
 
 def check_contents(where: str, folder: Path) -> None:
-    """Remove a large file of a Hub snapshot if it is damaged, and raise the `InputError` that begins with `where`."""
+    """Remove a file of a Hub snapshot if it is found damaged, and raise an `InputError` that begins with `where`."""
     # The file's name in the cache is its SHA-256 on the Hub, whose own client compares lengths alone.
     for file in filter(Path.is_symlink, folder.rglob("*")):
         content = file.resolve()
@@ -191,7 +191,10 @@ def check_contents(where: str, folder: Path) -> None:
 
 
 def added_tokens(tokenizer, where: str = "the model") -> set[int]:
-    """Return the ids of tokens that a tokenizer adds to texts; raise `InputError` if it does not call them special."""
+    """Return the ids of the tokens that a tokenizer adds to a text, such as that of `[CLS]`.
+
+    Raises `InputError` if one is not among the tokenizer's special tokens. where: the model, for the message.
+    """
     added: dict[int, str] = {}
     for encoded in (tokenizer("a"), tokenizer("a", "b")):
         texts = encoded.sequence_ids(0)

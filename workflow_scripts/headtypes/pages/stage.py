@@ -140,13 +140,13 @@ IN_ATLAS = {
 
 
 def tasks_with_maps(plan: Plan, model: str) -> list:
-    """Return (model, task), as a `FeaturePlan`, for each task with maps; first the task that the model answers."""
+    """Return the model's `FeaturePlan` for each task with attention maps; first the task that the model answers."""
     entries = [entry for entry in plan.features if entry.model == model]
     return sorted(entries, key=lambda entry: entry.task != plan.config.models[model].evaluate)
 
 
 def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
-    """Return {task or partition: entry of the plan} of a model's results of one kind, a key of `IN_ATLAS`."""
+    """Return {task or partition: entry} of results of a kind in `IN_ATLAS`; an entry's `wildcards` fill the path."""
     tasks = tasks_with_maps(plan, model)
     if kind == "features":
         return {entry.task: entry for entry in tasks[:1]}

@@ -31,7 +31,7 @@ def layers_of_third(third: Third, layers: int) -> list[int]:
 
 
 class Scale(NamedTuple):
-    """A number inside a quantity that acts as the limit, such as 90 in "score less 90 % of the baseline's, above 0".
+    """A number inside a quantity that acts as the limit: 90 if "score minus 90 % of the baseline's" is to be above 0.
 
     unit: the words after the number, such as "% of the baseline's". number: the paper's number, from 0 to 100.
     measured: a function that returns the value of the quantity with another number in the place of `number`.
@@ -72,7 +72,7 @@ class Finding:
 
     @property
     def p(self) -> float:
-        """The two-sided p-value for a true value at `limit`; NaN for a value without interval, 1 over too few units."""
+        """The two-sided p-value for a true value at `limit`; NaN without units, 1 with fewer than 8 or equal ones."""
         if not self.measured.decides:
             return 1.0
         return math.nan if self.measured.p_value is None else self.measured.p_value(self.limit)
@@ -128,7 +128,7 @@ class Quantity:
     """A measured value that a claim compares with a limit.
 
     label, unit: the value in words, and its unit, such as "points", or "".
-    scale: a number in `label` that acts as the limit, such as 90 in "score less 90 % of the baseline's", or None.
+    scale: the number in `label` that acts as the limit, such as 90 in "score minus 90 % of the baseline's"; or None.
     """
 
     label: str
@@ -163,8 +163,8 @@ class Quantities:
     """The quantities of a model with a partition or a task; each paper's subclass has methods that its claims ask for.
 
     by_name: {name of a quantity, such as `share.dense`: its value}. published: the paper's data.
-    interval: a function from {name: weight} to the weighted sum of quantities with an interval; None if quantities are
-        not of the same units, so that a sum has no interval.
+    interval: a function from {name: weight} to the weighted sum of quantities, with its interval; with None, a sum has
+        no interval.
     missing: {name of a quantity: reason why it is not known}; otherwise: the reason for names not in `missing`.
     """
 
@@ -225,10 +225,11 @@ class Claim:
     """A claim that a paper makes about its numbers, with a function that tests the claim.
 
     place: the section, and the table or figure, of the paper. text: the claim in our words.
-    limit: how the limit of the test follows from the paper's wording or numbers.
+    limit: words on how the limit of the test follows from the paper's wording or numbers.
     ask: a function of quantities that returns one finding, or several findings that all have to hold.
     about: the kind of data that decides the claim, such as "treebank" or "text".
-    wording: the paper's sentence that the claim follows from; "" if only a table shows the claim ("from_table").
+    basis: what the claim rests on, a key of `BASES`: it is "stated" by the paper, "inferred" from its words, or shown
+        by a table alone ("from_table"). wording: the paper's sentence that says so; "" for "from_table".
     types: the types of heads whose names the claim rests on.
     """
 
@@ -247,7 +248,10 @@ class Claim:
             raise ValueError(f"{self.id} needs the paper's words unless it is from a table, which has none")
 
     def find(self, quantities: Quantities) -> tuple[Finding, ...]:
-        """Return what `ask` finds; raises `NoVerdictError` if a quantity or type is missing or a name is doubtful."""
+        """Return what `ask` finds; raise `NoVerdictError` for a missing quantity or type, or a type's doubtful name.
+
+        A name is doubtful if the heads of its type do not look where it says.
+        """
         if lacking := [name for name in self.types if name not in quantities.types]:
             raise NoVerdictError(f"the partition lacks {join(lacking)}")
         if doubtful := [name for name in self.types if name in quantities.doubtful]:
@@ -335,7 +339,7 @@ def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES))
     """Return one `Correction` for each verdict, by Holm's procedure over all findings that have a p-value.
 
     verdicts: the verdicts on all claims about one model with a partition or task.
-    tested: values of `Claim.basis`; claims with another basis are not corrected, and get NaN.
+    tested: what claims that are corrected rest on, values of `Claim.basis` such as "stated"; other claims get NaN.
     A finding whose corrected p-value is not below 0.05 is open. With a probability of at least 0.95, no finding that an
     interval decided is wrong. Findings without a p-value keep their verdicts, of which no error rate is known.
     """

@@ -25,7 +25,7 @@ _MASKED = re.compile(r"_+|\[WORD\]")
 class Sentence(StrictRecord):
     """A sentence of a treebank; every tuple has one entry for each word.
 
-    heads, relations: number of each word's head (from 1; 0 for the root), and relation to it, as in `nsubj:pass`.
+    heads, relations: number of each word's head (from 1; 0 for the root), and relation to it, such as `nsubj:pass`.
     upos, xpos, lemmas: universal and language-specific part of speech, and lemma; "" if missing.
     """
 
@@ -89,7 +89,7 @@ class Line(NamedTuple):
 class SentenceLines:
     """The lines of one sentence in a CoNLL-U file; `words` has one line for each word.
 
-    comments: {key: (number of the line in the file, from 1, value)} of each comment `# key = value` or `# key`.
+    comments: {key: (number of the line, from 1, value)} of its first `# key = value`; the value is "" for `# key`.
     empty: (number of words before the node, line) for each empty node, a word that the sentence leaves out.
     """
 
@@ -144,7 +144,7 @@ def _add(block: SentenceLines, line: Line, path: str) -> None:
 
 
 def tree_of(block: SentenceLines, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Return each word's head, by number from 1 (0 for the root), and relation to it; raise if heads form no tree."""
+    """Return each word's head, from 1 (0 for the root), and relation to it; raise `InputError` if they form no tree."""
     heads, root = [], None
     for number, columns in block.words:
         head = columns[HEAD]
@@ -178,7 +178,7 @@ def word_forms(block: SentenceLines) -> tuple[str, ...]:
 
 
 def check_words(words: Sequence[str], path: str, line: int) -> None:
-    """Raise `InputError` if all words of a sentence are masked as `_`; line: the sentence's first line in the file."""
+    """Raise `InputError` if a sentence has several words, all masked as `_`; line: the number of its first line."""
     if len(words) > 1 and all(map(_MASKED.fullmatch, words)):
         raise malformed(
             path, line, f"all words of the sentence are {words[0]!r}: they are masked; restore them, or leave it out"

@@ -54,9 +54,11 @@ _BEGINNINGS = {
 def seen(model: Mapping, encoded: Encoded, read: Callable, tokenizer, files: ResultFiles, **features) -> dict:
     """Return the data of an atlas (as of `gather`) with the attention on one text, or on two that are read together.
 
-    model, files: arguments of `gather`; features: its `distance_bins` and `first_token`. encoded: the texts as tokens.
-    read: runs the model on `encoded`, given reducers of attention, and lists their results; if the function raises
-        `InputError` for a reducer of norms, the data have no norms.
+    model: the result of `about_model`. files: its results on disk, {kind of result: [(task or partition, path)]}.
+    encoded: the texts as tokens. read: a function that takes reducers, objects that read attention, runs the model on
+        `encoded` with them, and lists their results. If it raises `InputError` for a reducer of norms, none are shown.
+    features: distance_bins, the number of bins of the distance feature; and first_token, whether the text's first
+        token, if the text has no `[CLS]`, counts as one.
     Raises `InputError` if a head's attention is not finite, or does not sum to one.
     """
     bins, of_first = features["distance_bins"], features.get("first_token", True)
@@ -77,7 +79,7 @@ def seen(model: Mapping, encoded: Encoded, read: Callable, tokenizer, files: Res
 class Answer(NamedTuple):
     """The answer of a model to a text: candidates, such as words, each with a value: its probability if `unit` is "".
 
-    title: what is answered, such as "next token". values: [candidate]. name: from a candidate's index to its text.
+    title: what is answered, such as "next token". values: [candidate]. name: function from an index to the text.
     """
 
     title: str
@@ -86,9 +88,10 @@ class Answer(NamedTuple):
     unit: str = ""
 
     def beside(self, whole: "Answer") -> dict:
-        """Return {"title", "unit", "rows"}, a row for each of the five likeliest candidates of either answer.
+        """Return {"title", "unit", "rows"}, with rows for the five likeliest candidates of this answer and of `whole`.
 
-        whole: the answer with all heads. A row: [candidate's text, its value in `whole`, its value in this answer].
+        whole: the answer with all heads. A row: [candidate's text, its value in `whole`, its value in this answer]; the
+            candidate that is likeliest in `whole` comes first, and none has two rows.
         """
         best = {top for values in (whole.values, self.values) for top in np.argsort(-values.numpy())[:_SHOWN].tolist()}
         order = sorted(best, key=lambda candidate: -whole.values[candidate])
@@ -103,7 +106,8 @@ class Live:
         """Load the model with the output layer that its weights were saved with, such as a classifier, if any.
 
         files: paths of the model's results, {kind of result: [(task or partition, path)]}. precision: such as float32.
-        features: the arguments `distance_bins` and `first_token` of `gather`.
+        features: distance_bins, the number of bins of the distance feature; and first_token, whether a text's first
+            token, if the text has no `[CLS]`, counts as one.
         """
         self.record, self._files, self._features = record, files, features
         named = record.architectures or ()

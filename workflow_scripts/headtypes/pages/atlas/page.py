@@ -48,7 +48,7 @@ def gather(
 
     model: the result of `about_model`.
     maps: (task, attention maps of its samples), the most important task first. Tasks take turns at their next sample,
-        up to eight samples in all, as long as the page stays small.
+        up to eight samples and 11.3 MB of packed maps in all; the first sample is always there.
     files: {kind of result, a key of `stage.IN_ATLAS`: [(task or partition, path)]}; any kind may be absent. The types
         of the first partition are shown first. For users' analyses, (analysis, model, task) stands in place of a task.
     conditions: {name of a condition: {type, or head as `layer-head` from 1: operation}}.
@@ -183,7 +183,7 @@ def _named_heads(files: ResultFiles, heads: int) -> list[dict]:
 
 
 def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> Column:
-    """Return the atlas's column with the type of each head in a partition. of_parent: whether of the parent model."""
+    """Return the atlas's column with each head's type in the partition `name`, the parent model's if `of_parent`."""
     styles = type_styles(partition.types)
     categories = [
         {"name": type_, "colour": styles[type_].colour, "doubtful": type_ in partition.doubtful}

@@ -57,8 +57,10 @@ def ledger_table(
     partitions: mappings with the keys model, partition, task, method, k, and `of` (weights or norms).
     A cell is a model (with its family), a partition (with the other keys of `partitions`) or a task, and a reading: ""
     for the config's own, or a further reading if it changes a number or the verdict. Further columns are paper, id,
-    basis, place, claim, verdict, value (the number that decides), low, high, p, published, reason, decided_in (a link),
-    and the corrected verdict_holm and p_holm, empty for further readings. Raises `InputError` for a damaged file.
+    basis ("stated" in the paper's words, "inferred" from them, or "from_table"), place (in the paper), claim, verdict,
+    reason, value (the number that decides), low and high (its interval), p, published (the paper's number), decided_in
+    (a link), and verdict_holm and p_holm (corrected for the number of claims; empty for further readings).
+    Raises `InputError` for a damaged file.
     """
     folder, parts = Path(page).parent, []
     for paper, path in comparisons.items():
@@ -123,7 +125,8 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     in some cell (models), and of their families (families); of models in which the claim holds, or fails, in all cells
     with a verdict (models_hold, models_fail), and of all others (models_open). low, high: the 95 % interval, in
     percent, of the share of models in which the claim holds. untrained, untrained_hold: numbers of networks of random
-    weights, which count as no models, and of those in which the claim holds; if most, models that hold count as open.
+    weights, which count as no models, and of those in which the claim holds. If it holds in more than half of these
+    networks, models in which it holds count as open.
     """
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):
@@ -212,7 +215,7 @@ def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
     """Return how often a claim holds, {column of the page: number or text}. claim: a row of `over_models`.
 
     share_of_cells, share_of_models: of cells, or models, in which the claim holds or fails, the share in which it
-        holds, from 0 to 1; "" for none. in_models: such as "3 of 5, 1 open".
+        holds, from 0 to 1; "" for none. in_models: "3 of 5, 1 open" if it holds in 3, fails in 2 and is open in 1.
     of_models: the interval of the percent of models, in words; for fewer than six families "these checkpoints alone".
     """
     few = "1 family" if claim["families"] == 1 else f"{claim['families']} families"

@@ -43,7 +43,7 @@ _FINDING = re.compile(
 
 
 class Mark(NamedTuple):
-    """A line in a card's picture: a dot, perhaps a tick and the ends of a bar, in percent of the picture's width."""
+    """A line in a card's picture: dot, tick (or None) and both ends of a bar (or None), in percent of the width."""
 
     label: str
     text: str
@@ -55,8 +55,9 @@ class Mark(NamedTuple):
 class Card(NamedTuple):
     """A question about a model's types or heads, with the answer "yes", "no", "undecided" or "not measured".
 
-    says, number, why: the answer in a sentence, the value that decides it, and how it is decided. files: links to what
-    decides. marks, ends, key: the card's picture: its lines, labels at its left and right end, and its legend.
+    says, number, why: the answer in a sentence, the value that decides it, and how it is decided.
+    marks, ends, key: the lines of the card's picture, the labels at its left and right end, and its legend.
+    files: links to the files that the answer follows from.
     """
 
     question: str
@@ -77,9 +78,10 @@ class Card(NamedTuple):
 def types_answer(gaps: Collection[Measured]) -> str:
     """Return whether there are gaps between heads: "yes", "no" or "undecided".
 
-    gaps: dips between heads (Hartigan and Hartigan 1985) with intervals, each less the dip of numbers with one peak.
-    "yes": the whole interval of every dip is above 0. "no": the whole interval of a dip is below 0 and, since one of
-    several dips is so by chance more often, its p-value times the number of dips is below 0.05.
+    gaps: values of `measured_gaps`, by how much a dip of the heads exceeds that of uniform numbers, with intervals. A
+        dip (Hartigan and Hartigan 1985) measures how far a distribution is from having one peak.
+    "yes": the whole interval of every value is above 0. "no": the whole interval of one is below 0 and, since one of
+    several is so by chance more often, its p-value times the number of values is below 0.05.
     """
     if any(it.high < 0 and len(gaps) * it.p_value(0) < ALPHA for it in gaps):
         return NO
@@ -87,7 +89,10 @@ def types_answer(gaps: Collection[Measured]) -> str:
 
 
 def types_card(partition: Partition, stability: dict | None, links: Sequence[str]) -> Card:
-    """Return the card that says whether heads form types. stability: content of the JSON file, or None without one."""
+    """Return the card that says whether heads form types; links: to the files that the answer follows from.
+
+    stability: contents of the partition's file in `results/stability`; None if heads were not clustered.
+    """
     question = "Are there types?"
     if stability is None or stability["gaps"] is None:
         return Card(question, UNMEASURED, "", "", _NOT_COMPARED)
@@ -129,6 +134,7 @@ def number_card(k: int | None, chosen: Mapping[str, int | None] | None, links: S
     """Return the card that says whether a partition has as many types, k, as the criteria choose.
 
     chosen: {criterion: number of types that it chooses, or None}. k and chosen are None if heads were not clustered.
+    links: to the files that the answer follows from.
     """
     if k not in COUNTS or chosen is None:
         return Card("How many?", UNMEASURED, "", "", _NOT_COMPARED)
@@ -167,8 +173,9 @@ def matter_card(
 ) -> Card:
     """Return the card that says whether some heads of a model cost more than others, and whether types differ in cost.
 
-    name: of the partition. company: results of `read_costs`, `read_fit` and `read_labels` on heads in random company.
-    left_out: costs of types left out whole. Both are None if not measured.
+    name: of the partition. links: to the files that the answer follows from.
+    company: results of `read_costs`, `read_fit` and `read_labels`, from heads left out in random sets.
+    left_out: costs of types left out whole. Each of the last two is None if it was not measured.
     """
     question = "Do single heads matter?"
     if company is None:
@@ -249,7 +256,7 @@ class Judged:
     """The verdicts on a paper's claims for one model with one partition or task (`other`).
 
     claims, values: rows of `comparison.csv` on claims, and on published values (these indexed by their ids).
-    table: the claims with a verdict, in brief. file: link from the page to all verdicts with their reasons.
+    table: the claims with a verdict, as the page shows them. file: link from the page to all verdicts with reasons.
     """
 
     model: str
@@ -265,7 +272,7 @@ class Judged:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """Numbers of claims by what they rest on, {basis: {verdict: number}}; "stated" is always a key, first."""
+        """Numbers of claims, {what they rest on, in words: {verdict: number}}; "stated" is always a key, first."""
         counts = {basis: self._counts(basis, "verdict") for basis in BASES}
         return {BASES[basis]: of for basis, of in counts.items() if basis == "stated" or any(of.values())}
 
@@ -281,7 +288,7 @@ class Judged:
 
 
 def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judged]:
-    """Return the verdicts on a paper's claims for each model with each partition or task, those with most first.
+    """Return the verdicts on a paper's claims for models with partitions or tasks, those with the most verdicts first.
 
     comparison, file: the contents of the paper's `comparison.csv`, and its path relative to the page of results.
     key: "partition" or "task", whichever the paper's claims are judged on.
@@ -329,8 +336,8 @@ def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFra
     """Yield a sentence on the type that costs a model most if left out, and one on the type that costs least.
 
     found: the cost of each type left out by itself; nothing is yielded for None, or for fewer than two types.
-    differences: of conditions (`read_differences`); a sentence adds "the most of any type", or "the least", only if the
-        intervals of the type's differences from all other types exclude 0.
+    differences: the table of `read_differences`, in cost between conditions. If the intervals of a type's differences
+        from all other types exclude 0, a sentence adds "the most (or least) of any type".
     """
     if found is None or len(found.costs) < 2:
         return
@@ -380,7 +387,7 @@ def cautions(
     """Yield a sentence or two on each thing that must not be concluded from a run.
 
     judged: the verdicts on all papers' claims. doubtful: {"model, partition": types whose name is doubtful}.
-    papers_models, hubs: Hub ids of models, of those in the papers and those of this run. finetuned: names of models.
+    papers_models, hubs: ids on the Hub of the papers' models and of the run's. finetuned: models that the run trains.
     """
     if set(hubs) & set(papers_models):
         yield "Verdicts and types are those of the models listed here. Another model has other heads."

@@ -28,7 +28,7 @@ class TypeCosts(NamedTuple):
     """The cost of one operation when it is applied to the heads of one type alone, for each type.
 
     costs: indexed by type; columns: condition, heads (their number), drop (by how much the metric gets worse), low and
-        high (of its interval), random (the drop for as many random heads). NaN: unknown. whole: the model's score.
+        high (of its interval), random (the drop for as many random heads). NaN: unknown. whole: score of all heads.
     """
 
     costs: pd.DataFrame
@@ -39,7 +39,7 @@ class TypeCosts(NamedTuple):
         return f"{number:z.{self.metric.decimals - 1}f}"
 
     def sentence(self, without: str, type_: str, model: str) -> str:
-        """Return the sentence "Without {without} 28 {type_} heads {model} loses ...", without its full stop."""
+        """Return words such as "Without its 28 dense heads bert loses 3.1 of its 88.2 points of F1"; without: "its"."""
         without = f"Without {without} {self.costs.loc[type_, 'heads']:.0f} {type_} heads"
         drop, lower = self.costs.loc[type_, "drop"], self.costs.loc[type_, "drop"] < 0
         amount, whole, steps, title = self.text(abs(drop)), self.text(self.whole), self.metric.steps, self.metric.title
@@ -53,7 +53,11 @@ class TypeCosts(NamedTuple):
 def left_out_alone(
     table: pd.DataFrame, model: str, partition: str, types: Sequence[str], operation: str = "zero"
 ) -> TypeCosts | None:
-    """Return the cost of an operation on each type alone, by our Table 2 or 3 (Guan et al. 2020); None if unknown."""
+    """Return the cost of an operation on each type alone; None if no such condition was evaluated.
+
+    table: our Table 2 or 3 of Guan et al. 2020, with a row for each condition, in which operation_{type} names what is
+        done to the heads of a type. operation: such a name; "zero" makes the heads' outputs zero.
+    """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
     named = rows[[column for column in rows if column.startswith("operation_")]]
     # A partition that nothing was done to may have types that the table has not.
@@ -84,7 +88,7 @@ _MARGIN = 0.08
 class Best(NamedTuple):
     """A head, `layer-head` from 1, that is best on a task at something: a relation, a mention or a position (`at`).
 
-    value, beside: the scores, in percent, of the head and of the best fixed offset (None without one).
+    value, beside: scores, in percent, of the head, and of the word at the best fixed offset (None without one).
     """
 
     head: str
@@ -98,7 +102,8 @@ def best_heads(task: str, found: Iterable[Mapping]) -> list[Best]:
     """Return up to four heads that are best at something on a task, those farthest above the best offset first.
 
     found: mappings with the keys layer and head (from 0), at (what the head is best at), value (its score in percent)
-        and above (points above the best offset, or None). Of a head's equal scores one is taken.
+        and above (points above the word at the best fixed offset, such as the next word; or None). If a head has the
+        same value at two of these, the one farther above is taken.
     """
     by_score = {}
     for it in sorted(found, key=lambda it: -(it["above"] or 0)):
@@ -119,8 +124,9 @@ def overview(
 ) -> dict[str, Any]:
     """Return a partition's pictures on the first screen of the page, {name in the page's template: value}.
 
-    features, maps: paths of head features, and of one sample's attention. resolution: options of `read_head_features`.
-    left_out: the cost of each type; if None, `best` is shown instead. costly: [layer, head], from 0, of heads to frame.
+    features, maps: paths of head features, and of one sample's attention.
+    resolution: keyword arguments of `read_head_features`. left_out: costs of types; if None, `best` is shown instead.
+    costly: [layer, head], from 0, of heads that cost more than others, which the picture frames.
     """
     layers, heads = partition.shape
     by_column = layers > heads

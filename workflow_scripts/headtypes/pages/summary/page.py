@@ -64,8 +64,9 @@ def collect_summary(
 ) -> dict[str, Any]:
     """Return the values of all names in the template of the page of results.
 
-    inputs: {name: {key: path}}, as `inputs_of_summary` returns it, with lists of paths `captions` and `references`.
-    spec: of the rule `write_summary`. page: path of the page, to which links are relative.
+    inputs: the result of `inputs_of_summary`, and two lists of paths: `captions` of the figures' captions, and
+        `references` of the papers' published data.
+    spec: the result of `write_summary`. page: path of the page, to which links are relative.
     Raises `InputError` that names a damaged file.
     """
     folder, models = Path(page).parent, spec["models"]

@@ -126,8 +126,10 @@ class Trees(Accuracies):
     ) -> Finding:
         """Return the finding that the best heads of at least `number` relations have a statistic on a side of a limit.
 
-        statistic: the "accuracy", its "lead" over the best offset, or by how much it beats the best head of the other
-            "direction". Raises `NoVerdictError` if the verdict depends on relations that the treebank lacks.
+        statistic: the "accuracy"; its "lead" over the best offset, the word at a fixed distance; or, for "direction",
+            the accuracy of the best head from dependent to head less that of the best from head to dependent.
+        limit: in percent for "accuracy", else in points.
+        Raises `NoVerdictError` if the verdict depends on relations that the treebank lacks.
         """
         names = [f"relation.{name}.{statistic}" for name in relations]
         known = self.known(names)
@@ -301,12 +303,13 @@ def _sees_none(best: BestHeads, finds: Mapping[str, int]) -> bool:
 def sep_beyond_others(best: BestHeads, relations: Mapping[str, int]) -> Measured:
     """Return how much more attention heads give to [SEP] from words without their relation, in points beyond chance.
 
-    relations: {name of a relation: its row in `best`}.
+    best: best heads, chosen and scored on different sentences. relations: {name of a relation: its row in `best`}.
     A head finds a relation if its accuracy is more than ten points above the best offset, and looks at [SEP] if [SEP]
     gets more than 0.25 of its attention, both on the sentences on which heads are chosen. A head's rise is its share of
     attention to [SEP] from words without the relation, less that from words with it. The value is the mean rise of the
-    relations' best heads that do both. Chance is the mean if these change places at random with heads of their layers
-    that look at [SEP] and find no relation. Raises `NoVerdictError` if no head does both.
+    relations' best heads that do both. Chance is the mean if each is replaced, on the same relation, by a random head
+    of its layer: one of those that do both, or that look at [SEP] and find no relation. Raises `NoVerdictError` if no
+    head does both.
     """
     finds = _finders(best, relations)
     if not finds:

@@ -45,7 +45,7 @@ class Statistics:
     """Statistics of heads and layers, on all segments, or on each segment with a leading axis `segment`.
 
     heads, layers: {name of a statistic, such as "sep": [..., layer, head]}, and {name: [..., layer]}, means over the
-        heads of a layer, but for `offset_heads`, a number of heads.
+        heads of a layer; but `offset_heads` is the number of heads that look at the next or previous token.
     uniform: entropy of attention spread evenly over all tokens that a token can see, in nats, [..., layer].
     missing: {name: reason why the statistic is not known}; otherwise: the reason for names that are not in `missing`.
     """
@@ -63,9 +63,10 @@ class Statistics:
         return self._known(self.layers, name)
 
     def ratio(self, above: str, below: str) -> np.ndarray:
-        """Return `above` / `below`, two statistics of layers: [layer], or [segment, layer] if they are of each segment.
+        """Return `above` / `below`, two statistics of layers on all segments, [layer].
 
-        A segment has ratio + (above - ratio * below) / mean of below, so that the mean over segments is the ratio.
+        If statistics are of each segment, return [segment, layer], whose mean over segments is the ratio of the means:
+        ratio + (above - ratio * below) / mean of below, with ratio = mean of above / mean of below.
         """
         above, below = self.of_layers(above), self.of_layers(below)
         if above.ndim == 1:
@@ -108,7 +109,10 @@ def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndar
 
 
 def whole_statistics(surface: Surface, gradients: Gradients | None, published: Clark2019) -> Statistics:
-    """Return a model's statistics on all segments of a text, by the paper's limits; gradients: None if not measured."""
+    """Return a model's statistics on all segments of a text; gradients: None if not measured.
+
+    published: the paper's data, with limits above which a head counts as looking at the next or previous token.
+    """
     heads = {name: surface.mean(*which) for name, which in COLUMN_OF.items() if which[1] in surface.read}
     missing = {"norms.sep": "norms were not read (clustering.of, divided_by)"} if surface.norms is None else {}
     missing |= _missing(heads)
@@ -134,8 +138,8 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
 def published_statistics(published: Clark2019) -> Statistics:
     """Return the paper's statistics: means by layer read off its figures, and counts of heads in its text.
 
-    A head's attention to the next or previous token is as the figures show it, or 0 if they do not show the head. Both
-    statistics are left out if the figures show fewer heads than the text counts.
+    A head's attention to the next or previous token is as the figures show it, or 0 if they do not show the head. Each
+    of the two statistics is left out if the figures show fewer heads for it than the text counts.
     """
     layers = {name: np.array(values) for name, values in published.digitised.by_layer.items()}
     counted, heads = [value for value in published.surface if value.heads is not None], {}

@@ -72,8 +72,9 @@ class Heads(Quantities):
     def measured(self, measure: Measure, rank: int = 1) -> Measured:
         """Return a quantity with its interval over segments, or without one if single segments lack a statistic for it.
 
-        measure: a function from `whole` to one number, or to several, of which the `rank`-th largest counts (1, or -1
-            for the smallest); from `segments` to the same with a leading axis `segment`.
+        measure: a function of `Statistics`: from the attribute `whole` to one number, or to several, of which the
+            `rank`-th largest counts (1 for the largest, -1 for the smallest); and from the attribute `segments` to the
+            same with a leading axis `segment`.
         """
         values = sorted(np.ravel(measure(self.whole)), reverse=True)
         with suppress(NoVerdictError):
