@@ -157,12 +157,12 @@ def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float
 
 
 def subject_title(model: str, other: str) -> str:
-    """Return the heading of a section on a model; other: its partition or task, or "" for data it does not read."""
+    """Return the heading of a section; other: the model's partition or task, "" for data that it does not read."""
     return f"{model}, {other or 'what it does not read'}"
 
 
 def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield a section in Markdown, verdicts first; rows: those of `comparison_table` on one model and partition."""
+    """Yield a section's paragraphs in Markdown, verdicts first; rows: those of one model and partition or task."""
     if "doubtful" in rows and rows["doubtful"].any():
         yield "Types in brackets have a doubtful name."
     claims, values = (rows[rows["kind"] == kind] for kind in ("claim", "figure"))
@@ -197,8 +197,9 @@ def comparison_page(
 ) -> str:
     """Return Markdown: counts of verdicts, all claims, a section for each model and partition (or task), and notes.
 
-    introduction: paragraphs before the counts. table: the result of `comparison_table`.
-    keys: its columns that name model and partition (or task). units: those of numbers of inputs, as n_questions.
+    introduction: paragraphs before the counts. table: the result of `comparison_table`. published: has the notes.
+    keys: columns of `table` that name model and partition (or task). units: its numbers of inputs, such as
+    "n_questions".
     section: a function from the rows of one model and partition (or task) to the paragraphs of its section.
     """
     parts = [
@@ -230,7 +231,7 @@ def _verdict_counts(table: pd.DataFrame, keys: list[str]) -> str:
 
 
 def by_basis(claims: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield (words for a `Claim.basis`, rows of `claims` with it) for each basis that a row has."""
+    """Yield (what claims rest on, in words, their rows) for each value of the column `basis`, such as "stated"."""
     for basis, label in BASES.items():
         if not (rows := claims[claims["basis"] == basis]).empty:
             yield label, rows
@@ -257,7 +258,7 @@ def read_named(path: str, *columns: str) -> pd.DataFrame:
 
 
 def tidy_table(subjects: Mapping[Key, Quantities], keys: list[str]) -> pd.DataFrame:
-    """Return rows for the quantities of each model and partition or task: `keys`, quantity, value, low and high."""
+    """Return a table with the columns `keys` (for model, partition or task), quantity, value, low and high."""
     rows = [
         [*subject, name, measured.value, measured.low, measured.high]
         for subject, quantities in subjects.items()
@@ -275,13 +276,14 @@ def _numbers(ours: Measured, published: float | None) -> dict:
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
     """Return the verdict on a claim from `verdicts` on it, one for each of several models that differ in a seed.
 
-    The claim holds if it holds in each of n models, fails if it fails in each model, and is open otherwise. Models
-    without a verdict are left out; if fewer than five have one, there is no verdict. The findings are means over the
-    models, which decide nothing.
+    Each model is judged again at a level p: findings whose p-value is not below p count as open. The claim holds if it
+    holds in each of n models, fails if it fails in each model, and is open otherwise. Models without a verdict are left
+    out; if fewer than five have one, there is no verdict. The verdict's findings are means over the models, which do
+    not decide it.
 
     A claim that is true of no more than half of all trainings is true of all n models with a probability of at most
-    2^-n. If the claim is false of one model, the claim holds wrongly in that model with a probability of p / 2, for
-    tests of single models at a level p. So p is chosen for 2^-n + p / 2 to be at most 5 %.
+    2^-n. If the claim is false of one model, the claim holds wrongly in that model with a probability of p / 2. So p is
+    the largest level of at most 5 % with 2^-n + p / 2 <= 5 %.
     """
     claim = verdicts[0].claim
     judged = [verdict for verdict in verdicts if verdict.findings]

@@ -46,7 +46,8 @@ def reference_of(paper: str) -> str:
 def table_stage(paper: str, *inputs: Many, calls: str, rule: str = "") -> Callable[[Callable[..., dict]], Stage]:
     """Return a decorator that makes the `Stage` of a rule of a paper's tables from the function that returns its spec.
 
-    calls: function that jobs call, as `module:function` of the paper's folder. rule: name, unless the function has it.
+    inputs: results that the rule reads. calls: function that jobs call, as `module:function` of the paper's folder.
+    rule: the rule's name; "" for the decorated function's name.
     """
     read = (*inputs, Given("reference", lambda plan: reference_of(paper)))
     how = {"calls": f"papers.{paper}.{calls}", "inputs": read, "local": True, "rule": rule}
@@ -66,7 +67,7 @@ class Data(BaseModel):
 class Note(Data):
     """A contradiction of a paper with itself or its sources; remark: in few words; text: in full, with the number used.
 
-    figures, claims: ids of published values, and of claims, that get the remark; `1` is for all that begin with `1.`.
+    figures: ids of published values that get the remark; `1` is for all that begin with `1.`. claims: ids of claims.
     """
 
     place: str
@@ -141,7 +142,7 @@ class Figure(ShownFiles):
 
 @dataclass(frozen=True)
 class Tables(ShownFiles):
-    """A kind of table on the page of results; `shown` returns tables from a path and the values of its wildcards."""
+    """A kind of table on the page of results; shown: a function from a path and its wildcards' values to `Table`s."""
 
     shown: "Callable[..., Iterable[Table]]"
 
@@ -162,7 +163,7 @@ class Paper:
     subject: what claims are judged on: each "partition" or each "task" of a model.
     row, judged: phrases for the documentation: what a model's key `published` in the config may be, and on which
         partitions or tasks claims are judged.
-    judges_tasks: whether claims are about several tasks of one model, whose verdicts stand together.
+    judges_tasks: whether the page of results shows verdicts on all tasks of a model in full, not on one alone.
     """
 
     published: type[Published]
@@ -183,7 +184,7 @@ class Paper:
         raise NotImplementedError
 
     def spec(self, plan: Plan) -> dict:
-        """Return what this paper's comparison takes from the config, {name of its keyword argument: value}."""
+        """Return {name: value} of what `compare` takes from the config for this paper alone."""
         return {}
 
     def compare(self, found: Found, published: Any, spec: Mapping[str, Any]) -> Compared:
@@ -195,9 +196,9 @@ class Paper:
         raise NotImplementedError
 
     def finding(self, table: "pd.DataFrame", model: str) -> str:
-        """Return a sentence with the paper's main value in a model, for the page of results, or an empty text.
+        """Return a sentence with the paper's main value in a model, for the page of results; "" without such a value.
 
-        table: rows of `comparison.csv` with values for the model with one partition or task, indexed by id.
+        table: rows of `comparison.csv` with values for the model with one partition or task, indexed by the value's id.
         """
         return ""
 

@@ -47,7 +47,7 @@ _CLASSES = {
 def check(config: Config, models: Sequence[str], tasks: Sequence[str], results: Iterable[Result]) -> None:
     """Raise `ConfigError` if entries of a configuration contradict one another, or a file that they name is missing.
 
-    models, tasks: names of the selected models and tasks, whose files are looked for; results: all declared results.
+    models, tasks: selected names, whose files are looked for; results: all declared results, whose names are taken.
     """
     # What relies on other checks runs after them, so that nothing is told that follows from something else.
     for checks in ((_names, _references), (_circles,), (_models, _partitions, _selection)):
@@ -196,11 +196,11 @@ def _selection(config: Config) -> Mistakes:
 
 
 def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
-    """Return the names of the conditions that are skipped because no partition has types that they change.
+    """Return the names of the conditions that are skipped because some of their types are in no partition.
 
-    A condition is skipped if all of its types that no partition has are among Guan et al.'s four, and the configuration
-    has no `select.conditions`. Raises `ConfigError` for any other condition whose types no one partition has together.
-    kinds: names of the types of each partition.
+    A condition with types that are in no partition is skipped if these types are all among Guan et al.'s four, and the
+    configuration has no `select.conditions`. If not, `ConfigError` is raised; so it is for a condition whose types are
+    all in partitions, but not all in one. kinds: names of the types of each partition.
     """
     possible = list(dict.fromkeys(type_ for types in kinds for type_ in types))
     left, mistakes = [], []
@@ -258,7 +258,7 @@ def check_published(config: Config, paper: str, rows: Iterable[str]) -> None:
 
 
 def types_in(key: str, file: str) -> tuple[str, ...]:
-    """Return the sorted types in a partition's CSV file, or raise `ConfigError`; key: config key of the file."""
+    """Return the sorted types in a partition's CSV file; raise `ConfigError` about `key` if it is no such file."""
     try:
         if sentence := _missing(file):
             raise InputError(sentence)

@@ -32,7 +32,10 @@ _FOLDER = Path(__file__).resolve().parents[2]
 
 @cache
 def code_hash(loaded: tuple[str, ...], folder: Path = _FOLDER) -> str:
-    """Return one hash of `loaded`, names of modules or paths of files, of all they import, and library versions."""
+    """Return one hash of the code of `loaded`, names of modules or paths of files, and of all that it imports.
+
+    Modules of our package, which lies in `folder`, count by their code, libraries that change numbers by their version.
+    """
     files = covered_files(loaded, folder)
     imported = {name.partition(".")[0] for file in files for name in _read(file)[0]}
     packages = [

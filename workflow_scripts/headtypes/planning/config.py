@@ -372,7 +372,7 @@ class AnalysisEntry(Strict):
 
 
 class WindowsSection(Strict):
-    """The sizes of the windows that a question and its context are cut into (the original run_squad)."""
+    """The sizes of the windows that a question and its context are cut into; the defaults are those of run_squad."""
 
     max_seq_length: Annotated[int, Field(ge=16)] = 384
     """Most tokens of a window, or of a question with one of its choices."""
@@ -420,7 +420,7 @@ class Controls(Strict):
 class CompanySection(Strict):
     """The settings for ablating many random sets of heads, to see which heads matter.
 
-    A set has a few heads of each layer or, in models of more than twelve layers, of a third of the layers.
+    A set has a few heads of each layer or, in models of more than twelve layers, of a random third of the layers.
     """
 
     sets: NonNegativeInt | None = None
@@ -487,8 +487,8 @@ class Detectors(Strict):
 class Tests(Strict):
     """The settings for families of tests, whose p-values are corrected together by Holm's procedure.
 
-    Two further families need no setting, each with tests of all heads of a model: whether
-    leaving out a head costs anything, and whether a detector finds a head. All other results have no p-values.
+    Two further families need no setting, each with tests of all heads of a model: whether leaving out a head costs
+    anything, and whether a detector finds a head. All other results have no p-values.
     """
 
     claims: list[Literal["stated", "inferred", "from_table"]] = ["stated", "inferred", "from_table"]
@@ -510,8 +510,8 @@ class Compute(Strict):
 class Select(Strict):
     """The names of the models, tasks and conditions that are used; without a list, all of them are used.
 
-    A baseline, which is a condition that changes no head, is added to any list of conditions. An empty list of
-    conditions leaves evaluation out.
+    A list of conditions that has no baseline, a condition that changes no head, gets one. An empty list of conditions
+    leaves evaluation out.
     """
 
     models: Annotated[list[PatternName], Field(min_length=1)] | None = None
@@ -568,7 +568,7 @@ class Config(Strict):
         return finetuned.base if finetuned else self.models[model].parent
 
     def family(self, model: str) -> str:
-        """Return the family of a model: that of its base or parent, or else its key `family`, or else its name."""
+        """Return the family of a model: that of the model it is fine-tuned from, else its key `family` or its name."""
         parent = self.parent(model)
         return self.family(parent) if parent else self.models[model].family or model
 

@@ -147,7 +147,7 @@ def plan_of(layers: Layers) -> "Plan":
 
 
 class Plan:
-    """The selected models, tasks and conditions of a configuration, and the entries for which jobs write files."""
+    """The selected models, tasks and conditions, and the pairs (model, task), partitions and ablations of all jobs."""
 
     def __init__(self, config: Config):
         self.config = config
@@ -169,7 +169,10 @@ class Plan:
         return [] if source.folder is None else list(map(str, model_files(source.folder, source.pickle)))
 
     def task_files(self, task: str, key: str = "file") -> list[str]:
-        """Return the paths of a task's files; key: file (all in its folder, if any), training_file or test_file."""
+        """Return the paths of a task's files, [] without any.
+
+        key: "file", for a task with a folder all files in it; "training_file" or "test_file".
+        """
         source = self.config.tasks[task].source
         if key == "file" and source.folder is not None:
             return files_in(source.folder, f"config: tasks.{task}.source.folder")
@@ -191,7 +194,7 @@ class Plan:
         return KINDS[self.config.tasks[task].kind]
 
     def seed(self, *drawn: str) -> int:
-        """Return the seed of a random choice, from the config's seed and names of the choice, such as its rule."""
+        """Return a seed from the config's seed and `drawn`, names of what it is for, such as a rule and a model."""
         return derive_seed(self.config.seed, *drawn)
 
     @cached_property
@@ -250,7 +253,10 @@ class Plan:
 
     @cached_property
     def ablations(self) -> list[AblationPlan]:
-        """Evaluations of each condition, on partitions with the condition's types, under readings that change it."""
+        """The evaluations of each condition on each partition that has the condition's types.
+
+        A condition is evaluated under the section `ablation`, and under each of `readings` that changes what it does.
+        """
         return [
             AblationPlan(partition.model, partition.name, condition, partition.task, reading)
             for partition in self.partitions.values()
@@ -300,7 +306,7 @@ class Plan:
 
     @cached_property
     def gradients(self) -> list[FeaturePlan]:
-        """The pairs of a model and a text, or the task that the model answers, on which its gradients are taken."""
+        """The pairs of a model and a task on which its gradients are taken: each text, and the task that it answers."""
         return [
             entry
             for entry in self.features
@@ -318,12 +324,12 @@ class Plan:
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
 
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
-        """Return the first of a model's partitions on a task that has four types; else the first; None without any."""
+        """Return a model's first partition on a task with four types; else its first one there, or None without any."""
         partitions = [partition for partition in self.partitions.values() if partition.of_task == (model, task)]
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
 
     def files_of(self, analysis: Analysis, model: str, partition: str | None = None, **others: str) -> list:
-        """Return the entries of the plan (pairs or partitions) of one model for which an analysis writes its main file.
+        """Return the entries of the plan, pairs or partitions, of one model for which an analysis makes its first file.
 
         partition: name of the only partition to return, if entries are partitions; others: wildcards that are ignored.
         """
@@ -365,7 +371,10 @@ class Plan:
         return next((ablation for ablation in ablations if not self.operations(ablation.condition)), None)
 
     def operations(self, condition: str) -> dict[str, str]:
-        """Return {type or head: operation} of a condition, without operations that change nothing."""
+        """Return {type or head: operation} of a condition, without operations that change nothing.
+
+        A single head with `keep` is left in if a type is changed, since the head may be of this type.
+        """
         named = self.config.conditions[condition]
         # A head that is kept may be of a type that is changed.
         spared = any(named[type_] != "keep" for type_ in types_of(named))
@@ -406,7 +415,7 @@ class Plan:
         return self.config.models[model].source.finetuned
 
     def memory_of(self, model: str) -> dict[str, float] | None:
-        """Return {"gpu": most GB of a model's weights on each GPU, "cpu": most GB in memory}; None without limits."""
+        """Return {"gpu": most GB of a model's weights on each GPU, "cpu": in memory}, as far as set; None if not."""
         memory = self.config.models[model].memory
         return None if memory is None else given(memory)
 

@@ -36,7 +36,8 @@ def provenance_of(
     spec, code: the part of the configuration that the rule depends on, and the hash of the code that the job runs.
     inputs, results: paths of the job's inputs, and the folder of all results.
     Keys are rule, wildcards, spec, code; packages, {name: version}; python, its version; git, the commit, with "-dirty"
-    if tracked files were edited, None outside a repository; sources, {name: identity of a model or data set}.
+    if tracked files were edited, None outside a repository; sources, {name of a model or data set: {"hub", "sha256",
+    ...}}.
     """
     return {
         "rule": rule,
@@ -60,7 +61,7 @@ def forget(outputs: Iterable[str]) -> None:
 
 
 def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
-    """Return {path: SHA-256} of a job's inputs; raise `InputError` if a result among them is not as it was recorded."""
+    """Return {path: SHA-256} of a job's inputs; raise `InputError` if one in `results` is not as it was recorded."""
     read = {path: sha256_path(path) for path in inputs}
     for path, digest in read.items():
         known = recorded(path) if results_folder(path) == results else None
@@ -128,7 +129,7 @@ def record(
     """Write the record of each output of a job that has succeeded, with the output's SHA-256.
 
     provenance: origin of the outputs, from `provenance_of`; threads: number of threads that the job had.
-    read: {path: SHA-256} of the inputs, from `verified`; states: sizes and times of the user's files, from `state_of`.
+    read: {path: SHA-256} of the inputs, from `verified`; states: what `state_of` returned, which is recorded too.
     """
     own = {name: source for path in outputs for name, source in _sources([path], results_folder(path)).items()}
     whole = {**provenance, "sources": {**provenance["sources"], **own}, "threads": threads, "inputs": read}

@@ -106,7 +106,7 @@ def _with_model(
 
 
 def gpus(plan: Plan, model: str, record: StrPath | None) -> int:
-    """Return the number of GPUs that a job asks for; record: path of the model's record, None for training (one)."""
+    """Return the number of GPUs for a job; record: path of the model's record, None for training, which gets one."""
     if record is None:
         return 1
     return gpus_for(model_size(record).parameters, plan.config.compute.precision, plan.memory_of(model))

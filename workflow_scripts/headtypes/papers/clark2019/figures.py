@@ -41,7 +41,7 @@ _BLUE, _VERMILION, _SKY, _PURPLE, _ORANGE, _GREEN = PALETTE[:6]
 
 
 class Series(NamedTuple):
-    """A statistic of heads with its label, and the look of its dots; width: of the line of its means, in points."""
+    """A statistic of heads with its label, and the look of its dots; width: of its line of means in points, or 0."""
 
     statistic: str
     label: str
@@ -90,7 +90,10 @@ _LOSSES = {
 
 @styled
 def surface_figure(statistics: Statistics, published: Statistics | None) -> Figure:
-    """Draw Figure 2, shares of attention: a dot for each head in its layer, and lines of the layers' means."""
+    """Draw Figure 2, shares of attention that go to kinds of tokens: dots for heads, lines for the layers' means.
+
+    published: the paper's means, drawn as wide pale lines if its model has as many layers; None for no such lines.
+    """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.5), layout="constrained")
     for axes, shown in _panels(figure, _SHARES, statistics, published, pad=26):
@@ -107,9 +110,9 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
 
 @styled
 def gradient_figure(gradients: Gradients) -> Figure:
-    """Draw Figure 3, by layer: the mean |dLoss / dA|, and its ratio to that for all tokens.
+    """Draw Figure 3, by layer: the mean over heads of |dLoss / dA|, and its ratio to that for all tokens.
 
-    A is the attention to a kind of token, which has a line each.
+    A is the attention to a kind of token; each kind has a line.
     """
     figure = Figure(figsize=(PAGE, 0.7 if gradients.loss is None else 2.2), layout="constrained")
     if gradients.loss is None:
@@ -138,7 +141,10 @@ def gradient_figure(gradients: Gradients) -> Figure:
 
 @styled
 def entropy_figure(statistics: Statistics, published: Statistics | None) -> Figure:
-    """Draw Figure 4, the entropy of attention in nats: a dot for each head, means of layers, and uniform attention."""
+    """Draw Figure 4, the entropy of attention in nats: dots for heads, lines for layers' means and uniform attention.
+
+    published: the paper's means, drawn as wide pale lines if its model has as many layers; None for no such lines.
+    """
     published = _of_same_depth(published, statistics)
     figure = Figure(figsize=(PAGE, 2.3), layout="constrained")
     layers, uniform = len(statistics.uniform), statistics.uniform
@@ -247,9 +253,11 @@ _TOKEN_LINE, _TITLES, _TOKEN_SIZE = 0.125, 0.72, 6.2
 
 
 class BestHead(NamedTuple):
-    """The best head at a phenomenon, a relation by the paper's name or `COREFERENCE`; accuracy: in percent.
+    """The best head at a phenomenon: at a relation by the paper's name, or at `COREFERENCE`; layer, head: from 0.
 
-    layer, head: from 0. direction: which of two related words looks at the other; "" for coreference.
+    direction: "dependent_to_head" if the dependent looks at its syntactic head, "head_to_dependent" if the head looks
+    at it; it means nothing for coreference. accuracy: percent of words with the relation, or of mentions, for which the
+    head is right.
     """
 
     phenomenon: str
@@ -260,7 +268,7 @@ class BestHead(NamedTuple):
 
 
 def best_of_relations(table: pd.DataFrame) -> Iterator[BestHead]:
-    """Yield the best head of each relation of Figure 5, from the table of best heads of `measure_relations`."""
+    """Yield the best head of each relation of Figure 5 that is in `table`, the result of `read_best_heads`."""
     rows = chosen_and_scored_on_file(table).set_index(["annotation", "relation"])
     for relation in _DOES:
         if (name := our_relation(relation)) in rows.index:
@@ -278,7 +286,7 @@ class SentenceMap(NamedTuple):
     """The attention of the best head for a relation or coreference, among the words of one sentence or passage.
 
     words: the words that are shown, with special tokens. attention: [word that looks, word that is looked at].
-    marked: indices of words that have the relation, or are head words of mentions.
+    marked: indices in `words` of words that have the relation, or are head words of mentions.
     """
 
     best: BestHead
@@ -289,7 +297,7 @@ class SentenceMap(NamedTuple):
 
 @styled
 def examples_figure(examples: Examples) -> Figure:
-    """Draw Figure 1, a panel for each pattern of attention: lines from tokens to tokens, as dark as the attention."""
+    """Draw Figure 1, the attention of the head that shows each pattern best, such as "broad": lines between tokens."""
     figure = Figure(figsize=(PAGE, 0.65 + _TOKEN_LINE * len(examples.tokens)), layout="constrained")
     for axes, (pattern, (title, why)) in zip(figure.subplots(1, len(_PATTERNS)), _PATTERNS.items(), strict=True):
         if pattern not in examples.patterns:
@@ -396,7 +404,8 @@ def divergence_figure(
 ) -> Figure:
     """Draw Figure 6, heads in two dimensions: a panel by behaviour, one by layer and, with a partition, one by type.
 
-    places, summary: results of `project_heads`. behaviours: [layer, head] names, "" for none.
+    places, summary: coordinates of heads, and how well distances fit divergences; results of `project_heads`.
+    behaviours: [layer, head] names, "" for none.
     best: {(layer, head), from 0: what the head is best at}, drawn as crosses.
     """
     kinds = max(len(set(behaviours.ravel())) + len(best), 0 if partition is None else len(partition.types))

@@ -29,7 +29,7 @@ READINGS = {
 
 
 class TreebankData(Data):
-    """The name of the paper's treebank, and its numbers of sentences."""
+    """The name of the paper's treebank, and the numbers of its sentences for training and for development."""
 
     source: str
     training_sentences: int
@@ -47,7 +47,7 @@ class DataSets(Data):
 class SurfaceValue(Data):
     """A value of section 3 of the paper, such as the mean attention to [SEP], whose `statistic` is "sep".
 
-    value: as printed; above, below: a printed limit instead; wording: the paper's words, if it has neither.
+    value: as printed; above, below: a printed limit instead; wording: the paper's words, if it prints neither.
     heads: number of heads beyond the limit, if the text counts heads.
     layers: the layers that the text names, from 1; with `heads`, one layer for each head.
     """
@@ -79,7 +79,7 @@ class Digitised(Data):
 class RelationRow(Data):
     """A published row of Table 1: the best head of a dependency relation, and the best fixed offset.
 
-    head: the paper's name of the head, layer and head from 1. offset: in words to the right.
+    head: the paper's name of the head, layer and head from 1. offset: in words to the right, negative to the left.
     direction: whether a dependent looks at its syntactic head, or the syntactic head at the dependent.
     accuracy, baseline: percent of the words that look, for which the best head, or the best offset, is right.
     derived: labels of Universal Dependencies from which our relation is derived; differs: what differs in annotation.
@@ -105,7 +105,7 @@ class PublishedTable(Data, Generic[Row]):
 class CoreferenceRow(Data):
     """A published row of Table 2: percent of mentions whose antecedent a system selects, by type of mention.
 
-    comparable: whether the value is over the same kind of mentions as ours.
+    comparable: whether the row is about the same kind of mentions as ours.
     """
 
     system: str
@@ -128,10 +128,10 @@ class ProbeRow(Data):
 
 
 class Behaviour(Data):
-    """A behaviour that heads have in Figure 6, such as "broad", if a statistic of theirs is above a limit.
+    """A behaviour that heads have in Figure 6, such as "broad": heads whose `statistic` is above a limit have it.
 
-    above: the limit. uniform: the entropy of uniform attention, in nats, for which it was set, and to which it is
-        proportional; None if the limit is the same for any.
+    above: the limit on the paper's text. uniform: the entropy of uniform attention on that text, in nats, if the limit
+    is proportional to it; None if the limit is the same on all texts.
     """
 
     name: str
@@ -158,7 +158,7 @@ class Clark2019(Published):
 
 
 def our_relation(relation: str) -> tuple[str, str]:
-    """Return the (annotation, name) of one of the paper's relations in our tables, such as ("stanford", "dobj")."""
+    """Return the (annotation, name) by which our tables list a relation of the paper, such as ("stanford", "dobj")."""
     from headtypes.analyses.relations.accuracy import POSS_OF_MARK, TOTALS
 
     if relation in TOTALS:

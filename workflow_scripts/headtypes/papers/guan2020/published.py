@@ -28,7 +28,7 @@ class PublishedShares(Data):
 
 
 class PublishedStability(Data):
-    """The published stability; models: {row of Table 1: percent of samples on which all clusterings of one agree}."""
+    """The published stability; models: {row of Table 1: percent of heads or samples on which all clusterings agree}."""
 
     place: str
     models: dict[str, float]

@@ -68,7 +68,7 @@ class Model(Quantities):
         return Quantity(f"exact match with {self._name(condition)}", self._weighted_score({condition: 1.0}), unit="%")
 
     def drop(self, condition: int, *others: int) -> Quantity:
-        """Return the drop of exact match under one condition less the drops under all `others`, in points."""
+        """Return the drop of exact match under a condition less the sum of the drops under `others`, in points."""
         # With one other condition, the baseline cancels out.
         weights = {self.published.baseline.id: 1.0 - len(others), condition: -1.0, **dict.fromkeys(others, 1.0)}
         less = f" less {join(f'that with {self._name(other)}' for other in others)}" if others else ""
@@ -101,7 +101,11 @@ class Model(Quantities):
         return {half: Quantity(f"{label} {half}", Measured(value), unit="%") for half, value in stability.items()}
 
     def consistency(self) -> Quantity:
-        """Return Cohen's kappa of a head's cluster and the one nearest to it on one sample, over heads and samples."""
+        """Return how often a head is in its own cluster on a single sample, as kappa: (own - chance) / (1 - chance).
+
+        own: the share of all pairs of a head and a sample for which the cluster nearest to the head's features on the
+        sample is the head's cluster. chance: the sum of the squares of the types' shares of heads.
+        """
         own = self.quantity("own_cluster", "").measured.value / 100
         chance = sum((share / 100) ** 2 for share in self.of_kind("share").values())
         label = f"kappa of the cluster of a head and of it on a sample, which are the same in {100 * own:.2f} percent"
@@ -128,8 +132,9 @@ class Model(Quantities):
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
         """Return {name in the paper's Table 1: numbers of heads, [type, layer]} for models of the run.
 
-        models: these names. The rows are `types`, then all other types together, if any. Raises `NoVerdictError` if a
-            model is not in the run, or if one of `types` is missing or doubtful in a model.
+        models: names in Table 1. The rows are `types`, then all other types together, if any. Raises `NoVerdictError`
+        if the run has no model for a name, if one of `types` is missing in a model or has an uncertain name there, or
+        if this model is not the paper's main one, for SQuAD.
         """
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")
@@ -169,7 +174,7 @@ def beyond_others(thirds: np.ndarray, third: Third) -> np.ndarray:
 
 
 def name_operations(operations: Mapping[str, str], doubtful: Sequence[str] = ()) -> str:
-    """Return a condition, {type or head: operation}, in words: "zero dense+[vertical]" if vertical is doubtful."""
+    """Return {type or head: operation} in words, as "zero dense+[vertical]", with `doubtful` types in brackets."""
     types: dict[str, list[str]] = {}
     for name, operation in operations.items():
         types.setdefault(operation, []).append(bracket(name, doubtful))
@@ -181,7 +186,10 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 
 
 class ScoredAnswers(NamedTuple):
-    """The scores of a model's answers, {metric: scores under all conditions}, and the number of questions."""
+    """The scores of a model's answers, and the number of questions.
+
+    scores: {"exact_match" or "f1": scores under all conditions, of whose means `Scored.sum` returns weighted sums}.
+    """
 
     scores: Mapping[str, Scored]
     n_questions: int
@@ -197,11 +205,11 @@ def collect_quantities(
     parents: Mapping[Key, Partition | None] = {},
     families: Mapping[Key, Mapping[str, Partition]] = {},
 ) -> dict[Key, Model]:
-    """Return the quantities of every model and partition; keys of mappings are (model, partition).
+    """Return {(model, partition): quantities}; the keys of all mappings are (model, partition).
 
     answers: the result of `read_answers`. rows: mappings with the keys model, partition, condition and operations, one
-        for each evaluation; of several with the same operations, the first is taken.
-    stabilities: {name: quantity} on the clustering. parents: partition of the model's parent, or None.
+    for each evaluation. If several have the operations of one published condition, the first is taken.
+    stabilities: the result of `read_stabilities`. parents: the same partition of the model's parent, or None.
     families: {row of the paper's Table 1: partition of the model for this row}.
     """
     numbered, collected = _numbered_conditions(rows, published), {}
@@ -267,7 +275,7 @@ def _kept(partition: Partition, parent: Partition) -> dict[str, Measured]:
 def read_answers(scores: Mapping[tuple[str, str, str], StrPath]) -> dict[Key, ScoredAnswers]:
     """Return {(model, partition): scored answers}, without tasks that have no exact match, such as sentence pairs.
 
-    scores: {(model, partition, condition): path}.
+    scores: {(model, partition, condition): path of the scores of each question}.
     """
     by_partition: dict[Key, dict[str, StrPath]] = defaultdict(dict)
     for (model, partition, condition), path in scores.items():
@@ -286,10 +294,13 @@ def read_stabilities(
 ) -> dict[Key, dict[str, Measured]]:
     """Return {(model, partition): {name: quantity}} on how stable clusterings are and on gaps between heads.
 
-    Names: stability.{k}.{what is halved}, in percent; own_cluster, the percent of pairs of a head and a sample whose
-    nearest cluster is the head's; mixture_agreement.{mixture}, an adjusted Rand index; dips.line and dips.paths, dips
-    less that of one peak, in percent. Arguments are by (model, partition). stabilities: paths of JSON files on
-    clusterings. numbers: paths of tables with the stability for each number of types k.
+    The names are stability.{k}.{half}, the percent of heads, samples or pairs of both on which all clusterings of
+    halves into k types agree; own_cluster, the percent of pairs whose head, on the sample alone, is nearest to its own
+    cluster; mixture_agreement.{covariance}, the adjusted Rand index of k-means and a Gaussian mixture, by its
+    covariance, such as "diag"; dips.line and dips.paths, from `measured_gaps`, how far heads are from having one peak,
+    in percent.
+    partitions: types of heads. stabilities: paths of JSON files on clusterings. numbers: paths of tables with the
+    stability for each number of types k. All three are by (model, partition).
     """
     found = {}
     for key, path in stabilities.items():
@@ -314,9 +325,9 @@ def read_stabilities(
 def models_beside(partitions: Sequence[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
     """Return {(model, partition) of the paper's main model: {name in Table 1: partition by the same method and k}}.
 
-    partitions: mappings in the config's order: model, partition, method, k and published (name in Table 1, or None).
-    read: {(model, partition): types of heads}. Of several partitions of a model by this method and k, the one of the
-        same name is taken, else the first: the paper does not say on which task its models were read.
+    partitions: in the config's order, mappings with the keys model, partition, method, k and published, the name in
+    Table 1 or None. read: {(model, partition): types of heads}. Of several partitions of a model by this method and k,
+    the one of the same name is taken, else the first: the paper does not say on which task its models were read.
     """
     families = {}
     for main in partitions:

@@ -26,7 +26,7 @@ class Shares(Quantities):
     """
 
     def by_norms_beyond(self, kind: str, times: float) -> Quantity:
-        """Return the percent of norms that "special" or "punctuation" tokens get less `times` that of weights."""
+        """Return n - `times` * w, where n and w are the percent of norms and of weights that tokens of a kind get."""
         names = f"{kind}.norms", f"{kind}.weights"
         if any(name not in self for name in names) or self[names[1]].value == 0:
             raise NoVerdictError(self.otherwise)
@@ -62,7 +62,7 @@ claim(
 
 
 def compare_files(features: Mapping[Key, StrPath], published: Published, **judging: Any) -> Compared:
-    """Return the comparison; features: {(model, task): file of features}; judging: options of `comparison_table`."""
+    """Return the comparison with the paper; features: {(model, task): path}; judging: for `comparison_table`."""
     quantities = {key: collect_shares(path, published) for key, path in features.items()}
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
     subjects = []

@@ -90,7 +90,8 @@ class Heads(Quantities):
         """Return how many more heads a layer of the first third has than one of the last, on average, less chance.
 
         name, label: the quantity's name, and what is counted, in words. by_layer: [layer] number of heads. Chance is
-        the mean of this difference under permutations of the layers; nothing is subtracted from the paper's numbers.
+        the mean of this difference over permutations of the layers, which also give the interval. Nothing is subtracted
+        from the paper's own numbers, which have no interval.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
         first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
@@ -104,7 +105,7 @@ class Heads(Quantities):
         return self.quantity(f"layers.{name}.first.less_last", found.label, found.measured)
 
     def largest(self, statistic: str, number: int) -> Quantity:
-        """Return the largest value that a statistic reaches in at least the share `number` / 144 of the heads."""
+        """Return the largest value that a statistic reaches in at least `number` of every 144 heads."""
         rank = math.ceil(self.whole.of_heads(statistic).size * number / BERT_BASE)
         label = f"in as many heads as {number} of {BERT_BASE}, at least"
         return self._of_rank(f"largest_{number}", statistic, label, rank)
@@ -124,7 +125,7 @@ class Heads(Quantities):
         return self.asked(f"heads.{statistic}.{name}", label, lambda it: it.of_heads(statistic), rank=rank)
 
     def mean(self, statistic: str, third: Third, *, less: tuple[str, Third] | None = None) -> Quantity:
-        """Return a statistic's mean over a third of the layers, less that of (statistic, third) in `less`, if any."""
+        """Return a statistic's mean over one third of the layers; less: (statistic, third) whose mean is subtracted."""
         depth, means = self.whole.of_layers(statistic).shape[-1], [(statistic, third)]
         name, label = f"layers.{statistic}.{third}", f"mean {LABELS[statistic]} in the {third} third of layers"
         if less is not None:
@@ -140,14 +141,15 @@ class Heads(Quantities):
         return self.asked(name, label, measure)
 
     def most_in(self, third: Third, statistic: str) -> list[Finding]:
-        """Return the findings that a statistic's mean in one third of the layers is above that in each other one."""
+        """Return two findings: a statistic's mean over one third of the layers is above that over each other third."""
         return [self.mean(statistic, third, less=(statistic, it)).above(0) for it in THIRDS if it != third]
 
 
 def collect_texts(found: Found, published: Clark2019) -> dict[Key, Heads]:
     """Return the quantities of every model on every task of text, {(model, task): quantities}.
 
-    found: {"surfaces", "divergences", "fits" (of the projection), "gradients" (if measured): {(model, task): path}}.
+    found: {"surfaces", "divergences", "fits", "gradients": {(model, task): path}}, files of `Surface`, of `Divergence`,
+    of fits of the projection, and of gradients, which tasks may lack.
     """
     return {
         key: collect_quantities(
@@ -170,8 +172,9 @@ def collect_quantities(
 ) -> Heads:
     """Return the quantities of a model on a text; `gradients` and `divergences` are None if they were not measured.
 
-    layers: the result of `projection.layer_test`, whether heads of one layer are more alike. divergences: [head, head]
-        of any two heads, in nats per row.
+    layers: the result of `projection.layer_test`, which tests whether heads of one layer are more alike than heads of
+    different layers. published: the paper's data, with the limits for behaviours of heads. divergences: [head, head]
+    Jensen-Shannon divergence of any two heads, in nats per row.
     """
     whole, measured, missing = whole_statistics(surface, gradients, published), {}, {}
     if layers["difference"] is None:
@@ -229,9 +232,11 @@ def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> M
     """Return the mean divergence of two heads with one behaviour less that of two with different ones, less chance.
 
     divergences: [head, head] divergence of any two heads, in nats per row; None if not measured.
-    marked: [layer, head] str, the behaviour of each head, "" for none. Pairs of two heads with none are left out.
+    marked: [layer, head] str, the behaviour of each head, "" for none. A head with none and a head with a behaviour are
+    different; pairs of two heads with none are left out.
     Chance is the mean of this difference if behaviours are permuted within layers, since heads of a layer are alike
-    whatever they do. Raises `NoVerdictError` if no two heads, or all, have the same behaviour.
+    whatever they do. Raises `NoVerdictError` if divergences were not measured, or if no two heads, or all, have the
+    same behaviour.
     """
     names, counts = np.unique(marked, return_counts=True)
     pairs = {name: count * (count - 1) / 2 for name, count in zip(names, counts, strict=True)}
