@@ -108,7 +108,7 @@ class AblatedHeads:
 
     @property
     def mean_outputs(self) -> Float[Tensor, "head 1 channel"]:
-        """Mean output of each head, as given; raises `InputError` if the model's heads have more or fewer channels."""
+        """Mean output of each head over tokens, from the `Ablation`; `InputError` for a wrong number of channels."""
         means, value = self.ablation.head_outputs[self.layer_number], self.all_heads.value
         if means.shape[-1] != value.shape[-1]:
             raise InputError(
@@ -118,7 +118,7 @@ class AblatedHeads:
         return means.to(value)[self.head_numbers][:, None]
 
     def changed(self, change: Change) -> Float[Tensor, "sample head query channel"]:
-        """Return the outputs of the heads with the attention that `change` returns for each block of query rows."""
+        """Return the heads' outputs; change: (attention [sample, head, row, key], slice of rows) -> other attention."""
         outputs = self.layer.zero_outputs()
         for block, layer, rows, attention in self.blocks():
             found, shape = change(attention, rows), list(attention.shape)
@@ -152,7 +152,10 @@ class SentencePairs(Group):
         self._special_tokens = reading.special_tokens
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
-        """Return true for each pair that stays if those within a sentence (intra) or between sentences are dropped."""
+        """Return true for each pair of a query row, `start` to `stop` - 1, and a key that is not dropped.
+
+        dropped: pairs within a sentence (intra) or between sentences; special tokens go by `Reading.special_tokens`.
+        """
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
         intra = (query == key) & in_sentences
@@ -169,11 +172,11 @@ class SentencePairs(Group):
     def drawn(
         self, mask: Bool[Tensor, "#sample 1 query key"] | None, *, seed: int, layer: int, heads: int
     ) -> Int[Tensor, "sample token head"]:
-        """Return for each token, in each of `heads` heads, the index of another token, drawn at random.
+        """Return for each token, in each of `heads` heads, the index in the sample of another token, drawn at random.
 
         A token draws among the other tokens that the layer's `mask` lets it look at: a special token among special
         tokens, any other among the rest. Padding, and a token that has no token to draw, get their own index. A draw
-        depends on seed, layer number, head and the sample's sentences alone.
+        depends on the arguments and the sample's sentences, not on other samples. layer: its number.
         """
         special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)
         # All tokens but padding may look at themselves.

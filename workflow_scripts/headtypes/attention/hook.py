@@ -95,7 +95,8 @@ class Layer:
     def attention(self, rows: slice, scratch: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
         """Return the attention of some query rows; each row sums to one, or in a layer with a sink to less.
 
-        scratch: memory to compute in (`Scratch.memory`); the result is a view of it, and the rest becomes zero.
+        scratch: memory to compute in (`Scratch.memory`), None for new memory. The result is a view of its first rows
+            and keys; its other rows and keys become zero.
         """
         keys = self.key.shape[2]
         out = None if scratch is None else scratch[:, :, : rows.stop - rows.start, :keys]
@@ -113,9 +114,9 @@ class Layer:
         return out if share is None else torch.mul(out, share, out=None if scratch is None else out)
 
     def renormalised(self, attention: Tensor, rows: slice) -> Float[Tensor, "batch head row key"]:
-        """Return attention of query rows, some of it set to zero, divided in place by each row's sum; zeros stay zero.
+        """Return attention of the query rows `rows`, some of it set to zero, each row divided in place by its sum.
 
-        In a layer with a sink, the sum includes the share that goes to no token.
+        A row of zeros stays as it is. In a layer with a sink, the sum includes the share that goes to no token.
         """
         rest = attention.sum(-1, keepdim=True)
         if self.sink is not None:
@@ -182,8 +183,9 @@ AttentionMaskInterface.register(ATTENTION, _mask)
 
 
 def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
-    """Run a model within `through_interface(model, ATTENTION)`, with a hook, and return the model's output.
+    """Run a model on the keyword arguments `inputs`, with a hook, and return the model's output.
 
+    Call this inside `with through_interface(model, ATTENTION)`.
     hook: takes each layer's number, from 0, and its `Layer`; returns head outputs [batch, head, query, channel].
     Raises `InputError` if attention does not come through Transformers' interface, or does more than `Layer` computes.
     """
@@ -211,7 +213,7 @@ class Scratch:
     def memory(self, layer: Layer, rows: slice) -> Tensor:
         """Return memory [batch, head, row, key] for the attention of query rows; later calls may return it again.
 
-        On a GPU, the memory has room for more rows and keys.
+        On a GPU, it can have more rows, and has more keys, than the attention.
         """
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
@@ -269,7 +271,7 @@ class Group:
     def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
         """Yield blocks of a layer: a slice of heads, the layer of these heads alone, and a slice of query rows.
 
-        A block has one head for long samples on a CPU if `by_head`, else all heads.
+        A block has one head if `by_head`, for samples of 1024 tokens or more on a CPU; otherwise it has all heads.
         """
         heads = layer.query.shape[1]
         if not by_head or self.length < LONG or at_once(layer.query.device):
@@ -353,7 +355,10 @@ def padded(rows: Rows, fill: int, device: torch.device, length: int | None = Non
 def model_inputs(
     input_ids: Rows, token_types: Rows | None, pad_token: int, device: torch.device, length: int | None = None
 ) -> dict[str, Tensor]:
-    """Return the keyword arguments of a forward pass, [input, token] int64, padded to the longest input or `length`."""
+    """Return keyword arguments of a forward pass, each [input, token] int64, padded to `length` or the longest input.
+
+    The keys are input_ids, padded by `pad_token`, attention_mask and, unless `token_types` is None, token_type_ids.
+    """
     ones = [[1] * len(row) for row in input_ids]
     others = {"attention_mask": ones} | ({} if token_types is None else {"token_type_ids": token_types})
     others = {name: padded(rows, 0, device, length) for name, rows in others.items()}

@@ -43,7 +43,7 @@ class KeyLengths:
 def scale_rows(
     attention: Float[Tensor, "sample head row key"], lengths: Float[Tensor, "sample head key"]
 ) -> Float[Tensor, "sample head row key"]:
-    """Return attention, each row divided in place by the sum of attention * lengths in it; zeros stay zero."""
+    """Return attention, each row divided in place by the sum of attention * lengths in it; rows of zeros stay zero."""
     # In this order, products of several heads take an eighth of the time.
     sums = torch.matmul(lengths[:, :, None], attention.transpose(-1, -2)).transpose(-1, -2)
     # Products take half the time of quotients.

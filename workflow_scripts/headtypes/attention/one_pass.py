@@ -63,7 +63,8 @@ def read_attention(
 class AttentionReader:
     """A hook that hands the attention of each layer on one batch to reducers, and leaves the model as it is.
 
-    lengths: needed if a reducer reads norms or the residual stream. stream: needed if one reads the stream.
+    lengths: measures vectors that tokens hand over; None if no reducer reads norms or the residual stream.
+    stream: the model's residual stream; None if no reducer reads it.
     """
 
     def __init__(
@@ -97,7 +98,7 @@ class AttentionReader:
         return outputs
 
     def finish(self, what: str) -> None:
-        """Let each reducer keep its numbers of the batch; raise `InputError`, naming `what`, if one is not right."""
+        """Let reducers keep their numbers of the batch; raise `InputError`, naming `what`, for numbers such as NaN."""
         for reducer in self._reducers:
             check_heads(reducer.right(), what, reducer.fault)
             reducer.finish()
@@ -161,7 +162,7 @@ class ModelOnTask:
         return encode_samples(samples, self.tokenizer, kind, self.longest)
 
     def read(self, encoded: Encoded, *reducers: Reducer, batch_tokens: int | None = None) -> list[Any]:
-        """Return the result of each reducer, from one pass; batch_tokens: in place of the object's own."""
+        """Return each reducer's result, from one pass; batch_tokens: most tokens of a batch, None for the object's."""
         most = batch_tokens or self.batch_tokens
         return read_attention(self.model, encoded, reducers, batch_tokens=most, what=self.what)
 
@@ -169,7 +170,10 @@ class ModelOnTask:
 def read_samples(
     run: ModelOnTask, samples: list[Sample], kind: str, measurements: Sequence[Measurement], norms: bool = False
 ) -> list[Any]:
-    """Return each measurement's result, from one forward pass for each batch; norms: whether norms are read, too."""
+    """Return each measurement's result on samples of a task, from one forward pass for each batch.
+
+    kind: kind of the task, which decides how samples are cut. norms: whether to read norms besides attention.
+    """
     encoded = run.encode(samples, kind)
     reducers = [list(each.reducers(run, encoded, norms)) for each in measurements]
     together = list(chain.from_iterable(reducers))

@@ -127,7 +127,10 @@ OPERATIONS = {
 
 
 def operation_of(text: str | Callable) -> Operation:
-    """Return the operation that a text such as `temperature 2` names, or one that applies a user's function."""
+    """Return the operation that a text such as `temperature 2` names, or one that changes attention by a function.
+
+    A function takes attention, [sample, head, row, key], and the slice of its query rows, and returns other attention.
+    """
     if callable(text):
         return Operation("own", 2, lambda heads: heads.changed(text))
     name, _, number = text.partition(" ")

@@ -63,9 +63,9 @@ class Block:
 
     @cached_property
     def attention(self) -> Float[Tensor, "sample head row key"] | None:
-        """Attention in float32, each row of which sums to one with `to_none`; None if no reducer of the pass reads it.
+        """Attention in float32; None if no reducer of the pass reads it. Each row sums to one, together with `to_none`.
 
-        For a reducer of norms, rows are scaled so that `attention * lengths` (`shares`) sums to one.
+        A reducer of norms gets rows that are scaled instead so that each row of `shares` sums to one.
         """
         rows = self.rows.stop - self.rows.start
         return None if self.memory is None else self.memory[:, :, :rows, : self.group.length].float()
@@ -86,8 +86,8 @@ class Reducer(Protocol):
 
     reads_attention, reads_stream: whether blocks have attention, and the residual stream.
     by_head: true for a reducer that can read one head after another, which is faster for long samples.
-    of: whether the reducer reads the weights of attention, or each token's share of the norms (`attention.norms`).
-    fault: message about a head `{}` that has a number for which `right` is false.
+    of: "weights" for a reducer of attention itself, "norms" for a reducer of each token's share of the norms.
+    fault: message about a head `{}` that has a number that cannot be right, for which `right` returns false.
     """
 
     reads_attention: bool = True
@@ -167,7 +167,7 @@ class ListPerSample(Reducer):
 class Measurement:
     """Two functions by which one analysis takes part in a pass that several analyses share (`one_pass.read_samples`).
 
-    reducers: (`ModelOnTask`, `Encoded`, whether norms are read, too) -> reducers; none if the model cannot be read.
+    reducers: (`ModelOnTask`, `Encoded`, whether to read norms, too) -> reducers; none if the model cannot be read.
     result: (`ModelOnTask`, samples, `Encoded`, results of these reducers) -> the result of the analysis.
     """
 

@@ -26,7 +26,7 @@ HEADS = ("model", "other", "layer", "head", "type", "other_type", "same_cluster"
 
 
 class ModelPair(NamedTuple):
-    """Two models, each on one task; relation: what `other` is, `parent`, `ancestor`, `same model`, or empty."""
+    """Two models, each on one task; relation: what `other` is to `model`: `parent`, `ancestor`, `same model`, or ""."""
 
     model: str
     other: str
@@ -55,10 +55,11 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
     partitions: {name of a model on a task: partition}. Further columns are
     - same_shares: sum over types of the smaller of the type's shares of heads in the two models, in percent;
-      same_layers: the same sum over types and depths (a layer's place between the first and the last layer);
-    - same_type, same_cluster: percent of heads that have the same type in both models, or the same cluster, whatever
-      its name; adjusted_rand: adjusted Rand index of the partitions; all three NaN without a relation;
-    - doubtful, other_doubtful: names of the doubtful types of `model` and of `other`, separated by commas.
+      same_layers: the same sum over types and layers; beside twice as many layers, a layer counts as two halves;
+    - same_type, same_cluster: percent of heads with the same type in both models, or the same cluster (clusters are
+      matched so that most heads keep theirs); adjusted_rand: adjusted Rand index of the partitions; all three NaN if
+      the relation is empty;
+    - doubtful, other_doubtful: types of `model` and of `other` whose names their partitions mark as uncertain.
     """
     rows = []
     for pair in pairs:
@@ -83,11 +84,13 @@ def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
 def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """Return one row (model, other, type) for each pair of models and each type that either model of the pair has.
 
-    partitions: {name of a model on a task: partition}. Columns with `other_` are about the other model.
+    partitions: {name of a model on a task: partition}. Columns are about `model`, with `other_` about the other model.
     - heads, share: number of heads of the type, and percent of all heads; difference: share less other_share;
-    - same_layers: sum over depths of the smaller of both models' percents of the type's heads; NaN if one has none;
-    - near, special, far: mean share of the type's heads' attention, 0 to 1, to near, special and far tokens;
-    - doubtful: whether the name of the type is doubtful.
+    - same_layers: sum over layers (as in `pairs_table`) of the smaller of both models' percents of the type's heads,
+      NaN if one model has none;
+    - near, special, far: mean share of the type's heads' attention, 0 to 1, to the token itself and the nearest bin of
+      distances, to special tokens, and to all others;
+    - doubtful: whether the partition marks the type's name as uncertain.
     """
     rows = []
     for pair in pairs:
@@ -111,9 +114,10 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """Return one row for each head of each pair of models whose relation is not empty.
 
-    partitions: {name of a model on a task: partition}. Columns: model, other; layer, head, from 0; type, other_type,
-    the head's type in both models; same_cluster, whether it has the same cluster in both, whatever its name; doubtful,
-    other_doubtful, whether the names of these types are doubtful.
+    partitions: {name of a model on a task: partition}.
+    Columns: model, other; layer, head, from 0; type, other_type, the head's type in both models; same_cluster, whether
+        it has the same cluster in both (clusters are matched so that most heads keep theirs); doubtful, other_doubtful,
+        whether the partitions mark the names of these types as uncertain.
     """
     tables = []
     for pair in pairs:
@@ -157,7 +161,10 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
-    """Return for each shuffle of heads within layers the percent of heads with the parent's cluster: [permutation]."""
+    """Return the percent of heads that keep the parent's cluster by chance, [permutation].
+
+    Each permutation shuffles the model's clusters among each layer's heads and matches them anew with the parent's.
+    """
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
     ours, theirs = np.vectorize(names.index, otypes=[int])([partition.type_of, parent_partition.type_of])

@@ -75,21 +75,21 @@ LeftOut = tuple[Mapping[str, str], pd.DataFrame, pd.DataFrame, pd.DataFrame]
 def compare_types(
     partition: Partition, measures: Sequence[Measure], left_out: Sequence[LeftOut], *, tested: Sequence[str], seed: int
 ) -> pd.DataFrame:
-    """Return the values of each type in each analysis, with values of as many random heads of the same layers.
+    """Return the values of each type in each analysis, beside those of random sets with as many heads in each layer.
 
-    measures: numbers of any set of heads. left_out: for each condition that leaves out one type, {"type",
-        "operation", "task"} and tables of scores with random heads, with the type, and with no head left out.
+    measures: numbers of any set of heads. left_out: for each condition that leaves out one type, {"type", "operation",
+        "task": its names}, and scores of questions with random heads, with the type, and with no head left out.
     tested: names of the analyses in which p is computed. seed: seed of the random sets of heads; for each type there
-        are 50 times as many sets as comparisons, at least 20,000.
+        are 50 times as many sets as pairs of a type and a measure (minima and maxima do not count), at least 20,000.
 
-    Each type has a row for each number, with the columns
-    - type, doubtful (whether the type's name is doubtful), heads (number of heads);
-    - analysis, task, quantity, statistic (how the values of the heads become one);
-    - value; low, high: its interval over samples or questions, empty without samples or with too few;
+    Each type has a row for each measure and each score, with the columns
+    - type, doubtful (whether the partition marks the type's name as uncertain), heads (number of heads);
+    - analysis, task, quantity, statistic (how the values of the heads become one, or the operation);
+    - value; low, high: its 95 % interval over samples or questions (99 % below 20, empty below 8 or without samples);
     - random, random_low, random_high: mean, 2.5 and 97.5 % quantiles of the random sets' values; draws: their number;
-      rank: rank of `value` among them, 1 for the largest; p: two-sided p; p_holm: p corrected by Holm's procedure;
+      rank: rank of `value` among them, 1 for the largest; p: two-sided p of the rank; p_holm: p corrected by Holm;
     - overlap: mean share of the random heads that are of the type themselves.
-    There is no p of minima, maxima and analyses that are not tested, and neither p nor rank of rows from `left_out`.
+    There is a p in rows of tested analyses that `shown_rows` keeps, and neither p nor rank in rows from `left_out`.
     """
     compared = len(partition.types) * sum(measure.statistic not in _HIDDEN for measure in measures)
     draws = max(_DRAWS, _DRAWS_EACH * compared)
@@ -114,7 +114,10 @@ def compare_types(
 
 
 def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the table of `compare_types` without minima, maxima and quantities that other rows repeat."""
+    """Return the rows of the table of `compare_types` without minima, maxima and quantities that repeat others.
+
+    Quantities repeat others if `Analysis.repeats` says so, or if they are relations of a task that also has Stanford's.
+    """
     of_relations = table["analysis"] == "relations"
     derived = of_relations & table["quantity"].str.endswith("(stanford)")
     left_out = of_relations & ~derived & table["task"].isin(table.loc[derived, "task"])
@@ -201,9 +204,10 @@ class _Group(NamedTuple):
 
 @styled
 def compared_types_figure(table: pd.DataFrame, partition: Partition, projections: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw a cell for each type and number in `table`, the result of `compare_types`; below, heads in two dimensions.
+    """Draw the table of `compare_types`: a line for each number, with a cell for each type; below, heads as points.
 
-    projections: {task: table of places in two dimensions, with layer, head, x and y}.
+    A cell is orange above the mean of random heads, blue below it, pale for p < 0.01, darker for p_holm < 0.05, or
+    grey. projections: {task: table with layer, head, x and y}, drawn with a colour for each type of `partition`.
     """
     groups = []
     for (name, task), rows in shown_rows(table).groupby(["analysis", "task"], sort=False):

@@ -39,7 +39,8 @@ def write_arrays(path: StrPath, result: Any, provenance: dict) -> None:
     """Write one or several dataclass instances to an HDF5 file, and their provenance as an attribute in JSON.
 
     result: an instance, or a list or mapping of instances, each of which becomes a group named by its index or key.
-    Arrays, lists of texts and integers become data sets; texts, truth values and mappings become attributes.
+    Fields that hold an array, an integer or a list of texts become data sets. Fields that hold a text, a truth value or
+    a mapping become attributes. A field that is None is left out.
     """
     # In memory, since HDF5 tries again on a full disk, complains, and crashes when Python ends.
     content = BytesIO()

@@ -30,13 +30,14 @@ class Result:
     """A result that a rule writes for each of some plan entries: one file, or one file in each of several formats.
 
     path: pattern from the working directory, in which `{model}` is a wildcard and `{pdf,png}` stands for either.
-    rule: name of the rule; of: function from a plan to its entries with this result; None if only other jobs read it.
+    rule: name of the rule; of: function from a plan to the entries for which the result is asked for; None for a result
+        that is only made if another job reads it.
     about: what the result is, in a few words, for those to whom results are given.
     content: what is in the files, for the documentation: columns, units, shapes; empty if that of another result says
-        it. Given as a keyword, it can change and no job runs again (`planning.code`).
+        it. It must be passed by keyword: `planning.code` leaves it out, so that no job runs again if it changes.
     section: heading of the documentation under which the result is listed.
-    name: name of the result among the inputs of jobs, and among the outputs of the stage's rule; empty if the rule
-        names it otherwise.
+    name: name of the result among the inputs of jobs, and among the outputs of the stage's rule; empty if a file in
+        `rules/` names it.
     withheld: why the result is not given away (`commands/export.py`); empty if it is.
     """
 
@@ -67,9 +68,9 @@ def wildcards_of(path: str, entry: Any) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Other:
-    """An input of a job: a result of an entry of the plan that `find` gives, such as the task of a partition.
+    """An input of a job: the file with `result` of another entry of the plan, such as the task of a partition.
 
-    find: function from the plan and the rule's wildcards to the entry; None if the job reads no such result.
+    find: function from the plan and the rule's wildcards to this entry; it returns None if the job reads no such file.
     """
 
     name: str
@@ -83,7 +84,7 @@ class Other:
 
 @dataclass(frozen=True)
 class Many(Other):
-    """An input of a job: the results of many entries of the plan, as a mapping {key: path}.
+    """An input of a job: the files with `result` of many entries of the plan, as a mapping {key: path}.
 
     find: function from the plan and the rule's wildcards to the entries. by: attribute that holds an entry's key.
     """
@@ -109,16 +110,16 @@ class Given(NamedTuple):
 class Stage:
     """A rule of the workflow: what it depends on, which function its jobs call, what they read and compute.
 
-    spec: function from the plan and the rule's wildcards to the part of the configuration that the rule depends on.
-        It has the rule's name, unless `rule` gives the name.
+    spec: function from the plan and the rule's wildcards to the part of the configuration that the rule depends on. The
+        function has the rule's name, unless `rule` gives the name.
     calls: function that jobs call, as `module:function` below `headtypes`, with inputs, spec, outputs and provenance.
     computes: what jobs do with a model: run it over texts, and perhaps compare its heads or take gradients; or train
         it. None for jobs that run no model, and need no GPU.
-    reads: name of the input that holds the texts.
+    reads: name of the input that holds the texts that the model reads.
     passes: function from plan, wildcards and number of texts to how often a job reads all texts; None for once.
-    inputs: what jobs read, and find by its name: results, inputs such as `Many`, and functions from the plan and the
-        wildcards to a path, or to [] for none. If there are any, `rules/common.smk` makes the rule, with all results
-        that name it.
+    inputs: what jobs read, each under its own name: results, inputs such as `Many`, and functions from the plan and the
+        wildcards to a path, or to [] for none. If there are any, `rules/common.smk` makes the rule; its outputs are the
+        results whose `rule` it is.
     benchmark: path of the rule's benchmark; empty for one beside the first result, with the rule's name.
     local: whether jobs run where Snakemake does, and not on the nodes of a cluster.
     """
@@ -152,7 +153,7 @@ def stage(computes: Computation | None = None, **fields: Any) -> Callable[[Calla
 
 
 def of_inputs_alone(rule: str, **fields: Any) -> Stage:
-    """Return the `Stage` of a rule whose jobs depend on input files alone, as most figures do; the spec is empty."""
+    """Return the `Stage` of a rule with an empty spec, which depends on input files alone; fields: its other fields."""
     return Stage(lambda plan, *wildcards, **named: {}, rule=rule, **fields)
 
 

@@ -98,10 +98,10 @@ class Evidence:
 
 
 class Together:
-    """A sum of several means, at least one of which is exact (`Evidence.is_exact`), with its interval and p-values.
+    """A sum of several means, with its interval and p-values, if one of the means is exact.
 
-    The intervals of the means share the probability of error equally, and the ends of the intervals are added. P-values
-    are multiples of 0.0001.
+    A mean is exact (`Evidence.is_exact`) if its units have nearly all the same value. The intervals of the means share
+    the probability of error equally, and the ends of the intervals are added. P-values are multiples of 0.0001.
     """
 
     def __init__(self, parts: Sequence[Evidence]) -> None:
@@ -113,7 +113,6 @@ class Together:
         return sum(low), sum(high)
 
     def tails(self, limit: float) -> tuple[float, float]:
-        """Return one-sided p-values of two null hypotheses: the true sum is at most `limit`, or at least `limit`."""
         steps = range(1, _DRAWS)
         above = bisect_left(steps, True, key=lambda step: self.ends(2 * step / _DRAWS)[0] > limit + EQUAL)
         below = bisect_left(steps, True, key=lambda step: self.ends(2 * step / _DRAWS)[1] < limit - EQUAL)
@@ -123,9 +122,9 @@ class Together:
 def added(parts: Sequence[Evidence]) -> Evidence | Together:
     """Return the sum of several means over the same units, but perhaps over different items, with its interval.
 
-    The sum is a `Together` if any mean is exact (`Evidence.is_exact`). Otherwise its interval is that of one number for
-    each of n units: the sum of the means, plus n times the sum of the unit's `Evidence.pulls`. A single mean is
-    returned as it is.
+    The sum is a `Together` if the units of any mean have nearly all the same value (`Evidence.is_exact`). Otherwise its
+    interval is that of a mean of one number for each of n units: the sum of the means, plus n times the sum of the
+    unit's `Evidence.pulls` (what its deviations add to the means). A single mean is returned as it is.
     """
     if len(parts) == 1:
         return parts[0]
@@ -143,7 +142,8 @@ class Measured:
 
     low, high: ends of the interval at 95 %, or at 99 % over fewer than 20 units; NaN without an interval.
     p_value:   function from a limit to the two-sided p-value of the hypothesis that the true value equals the limit.
-        The p-value is below 0.05 exactly if the interval excludes the limit. None if there is no interval.
+        Over fewer than 20 units, p-values are five times as large. So a p-value is below 0.05 exactly if the interval
+        excludes the limit. None if there is no interval.
     over:      plural name of the units, such as articles; units: effective number of units.
     """
 
@@ -158,9 +158,10 @@ class Measured:
     def by(cls, *several: Evidence | Together, over: str, rank: int = 1) -> "Measured":
         """Return the `rank`-th largest of several means, with interval and p-values for the `rank`-th largest true one.
 
-        over: plural name of the units; rank: 1 for the largest mean, -1 for the smallest.
-        The largest of several estimates tends to lie above the largest true mean. So each mean is judged by itself, at
-        a stricter level (Benjamini and Heller 2008; Berger 1982 and Bonferroni for the smallest and the largest).
+        over: plural name of the units; rank: from 1 for the largest mean, or from -1 for the smallest.
+        The largest of several estimates tends to lie above the largest true mean. So the low end is the r-th largest
+        low end of n intervals with error 0.05 / (n + 1 - r), the high end the r-th largest high end with 0.05 / r, for
+        the r-th largest mean (Benjamini and Heller 2008; Berger 1982 and Bonferroni for the smallest and the largest).
         """
         above = rank if rank > 0 else len(several) + 1 + rank
         below = len(several) + 1 - above

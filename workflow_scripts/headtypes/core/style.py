@@ -80,7 +80,7 @@ def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, flo
 
 
 def layer_ticks(layers: int) -> list[int]:
-    """Return the layers that an axis numbers, from 1: layer 1, and every k-th one for k = `layers` / 12, rounded up."""
+    """Return the layers that an axis numbers, from 1: 1, k, 2k, 3k, ..., for k = `layers` / 12, rounded up."""
     step = -(-layers // _NUMBERED)
     return sorted({1, *range(step, layers + 1, step)})
 

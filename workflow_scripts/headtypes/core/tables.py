@@ -59,7 +59,7 @@ class Column:
     name:   column of the data frame; label: heading; note: a longer explanation of the heading.
     is_number: whether values are sorted and aligned as numbers; digits: number of decimals; write: function from a
         value to its text, used instead of `digits`.
-    ends:   names of the columns with the low and high end of each value's interval; between: their format.
+    ends:   names of the columns with the low and high end of each value's interval; between: text with {} for each end.
     heads:  whether the texts are names of heads, `layer-head` from 1.
     brief, brief_digits: heading and number of decimals in the short form of the table, if they differ there.
     after, below, verdict: names of columns of the data frame that the short form uses; their text follows the value,
@@ -220,7 +220,7 @@ def markdown_table(table: pd.DataFrame) -> str:
 
 
 def markdown_rows(labels: Iterable[str], is_number: Iterable[bool], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table of texts, [row][column], markup escaped; is_number: whether columns are right-aligned."""
+    """Return a Markdown table of headings and texts [row][column], markup escaped; is_number: right-aligned columns."""
     aligned = ["---:" if right else "---" for right in is_number]
     return _line(map(plain, labels)) + _line(aligned) + "".join(_line(map(plain, row)) for row in rows)
 
@@ -241,9 +241,9 @@ def write_table(
     ending: str = "",
     printed: Iterable[Table] = (),
 ) -> None:
-    """Write a table as CSV, its page, which is Markdown, as Markdown and HTML, and the tables `printed` as LaTeX.
+    """Write a table as CSV, `page` (Markdown text) as Markdown and HTML, and the tables `printed` as LaTeX.
 
-    outputs: {name: path}; the names are csv, markdown, html and, if `printed` is not empty, tex, each with `ending`.
+    outputs: {name: path}; the names are csv, markdown, html and, if `printed` is not empty, tex, each plus `ending`.
     """
     write_csv(outputs[f"csv{ending}"], table)
     write_text(outputs[f"markdown{ending}"], page)

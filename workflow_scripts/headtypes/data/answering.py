@@ -46,7 +46,7 @@ class SomeTokens:
         return hook or nullcontext()
 
     def draw(self, indices: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> None:
-        """Choose tokens of the next batch: for each input, token indices, and the right token id at each index."""
+        """Choose tokens of the next batch to compute logits for: of each input, indices, and the right id at each."""
         self._inputs, owners = len(indices), np.repeat(np.arange(len(indices)), list(map(len, indices)))
         self._drawn = torch.as_tensor(owners), torch.as_tensor(np.concatenate(indices))
         self._right = torch.as_tensor(np.concatenate(right).astype(np.int64))
@@ -61,8 +61,9 @@ class SomeTokens:
 class Answers(SomeTokens):
     """An object that reads a model's answers to a task's windows from the model's output for each batch of windows.
 
-    targets: right classes of each window, as `Kind.answer_targets` returns them; None if their loss is not asked for.
-    settings: values of the keys `Kind.answer_keys` of the task's kind.
+    targets: right classes of each window, [window, class] int, from `Kind.answer_targets`, such as first and last token
+        of the answer; None if their loss is not asked for.
+    settings: arguments of the kind's `read_answers`, such as max_answer_length for questions.
     """
 
     def __init__(self, kind: str, windows: Windows, targets: np.ndarray | None = None, **settings: int):
@@ -85,7 +86,7 @@ class Answers(SomeTokens):
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
         """Return each window's mean cross entropy, [window] in nats; for a language model, over the tokens to predict.
 
-        For any other model, it is over the right classes, 0 in a window without the answer.
+        For other models, it is over the right classes: label, or first and last token, 0 in a window without both.
         given: keyword arguments of the model's call.
         """
         if self._tokens is None:
@@ -101,9 +102,10 @@ class Answers(SomeTokens):
     def read(self, output: Any, sentences: list[np.ndarray], given: Mapping[str, Tensor]) -> dict[str, np.ndarray]:
         """Return the answers in a model's output for a batch, as {name: array [window]}.
 
-        The arrays are those of `Kind.read_answers`; for a language model "loss", the summed cross entropy of the tokens
-        to predict, in nats, and "tokens", the number of these. With `targets`, "gold_loss" is added: for a language
-        model the same sum, else the mean cross entropy of the right classes, NaN in a window without the whole answer.
+        The arrays are, for pairs, "label", the predicted label's index; for questions, "score", "start" and "end" of
+        the best span; for a language model, "loss", the summed cross entropy of the tokens to predict, in nats, and
+        "tokens", their number. With `targets` in the object, "gold_loss" is added: for a language model the loss, else
+        the mean cross entropy of the right classes, NaN in a window without the whole answer.
         sentences: for each window, the sentence number of each token, -1 for a special token, [token].
         given: keyword arguments of the model's call.
         """
@@ -119,11 +121,12 @@ class Answers(SomeTokens):
         return values if self._targets is None else {**values, GOLD_LOSS: losses}
 
     def scored(self, rows: Sequence, windows: Windows, record: ModelRecord, table: pd.DataFrame) -> Scored:
-        """Return {id: answer} and a table of scores with one row for each question, pair or document.
+        """Return {id: answer} and a table of scores with one row for each question, pair or document in `rows`.
 
         table: a row for each window, with the arrays of `read` as columns.
-        With `targets`, scores have the column "gold_loss", in nats: the mean over a question's windows with the whole
-        answer (NaN without any), or a language model's sum over the tokens to predict, those of the right choice.
+        Scores have the columns of the kind's `score_answers`, such as id and f1. With `targets` in the object, they
+        also have "gold_loss", in nats: the mean over a question's windows with the whole answer (NaN without any), or a
+        language model's sum over the tokens to predict (in multiple choice, those of the right choice).
         """
         values = {name: table[name].to_numpy() for name in table if name != GOLD_LOSS}
         answers, scores = self._kind.score_answers(rows, windows, record, values)

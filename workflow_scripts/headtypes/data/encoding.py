@@ -86,7 +86,7 @@ _DRAWN, _MASKED, _REPLACED = 0.15, 0.8, 0.1
 
 
 class Masked(NamedTuple):
-    """An input with masked words: its token ids now, and index (rising) and original id of each drawn token."""
+    """An input after masking: its token ids, and index (rising) and original id of each token drawn to be predicted."""
 
     input_ids: np.ndarray
     indices: np.ndarray
@@ -146,10 +146,10 @@ class Encoded:
 
 
 def encode_samples(samples: list[Sample], tokenizer, kind: str, max_length: int) -> Encoded:
-    """Return samples encoded by a tokenizer, cut to `max_length` tokens; raise `InputError` if one cannot be cut.
+    """Return samples encoded by a tokenizer, cut to `max_length` tokens; `InputError` if a question alone is longer.
 
-    kind: kind of task, which decides which of a sample's two texts is cut. For `text`, both are joined into one by an
-        empty line if the tokenizer puts no `[SEP]` between them.
+    kind: kind of task: in `question_answering` the second text, the context, is cut, in others the longer text. In
+        `text`, both are joined into one by an empty line if the tokenizer puts no `[SEP]` between them.
     """
     texts = [[sample.first for sample in samples], [sample.second for sample in samples]]
     if None in texts[1]:

@@ -24,7 +24,8 @@ def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tupl
     """Return the rows of a task's data, downloaded if they come from the Hub, and a record of their origin.
 
     source: {key: value} as in the configuration: hub, name, revision and split, or file alone, or folder alone.
-    columns: {field of a row: column of a table}, in which "labels" may rename labels; None for data that are no table.
+    columns: {field of a row: column of a table}, and for pairs perhaps "labels": {label in the table: label in the row,
+        None to leave the row out}. None for data that are no table.
     The record has the keys task, rows (their number), revision, and either hub, name and split, or sha256 and file or
     folder. If entries of the data became no row, it also has left_out: {reason: number of entries}.
     """

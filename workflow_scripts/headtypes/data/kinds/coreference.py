@@ -44,7 +44,7 @@ class AnnotatedSentence(StrictRecord):
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedDocument(StrictRecord):
-    """A document with the mentions of every entity that is mentioned twice or more, in the order of first words.
+    """A document; `mentions` has those of all entities mentioned twice or more, in the order of their first words.
 
     left_out: number of mentions that are not one span of words, and are missing from `mentions`.
     """

@@ -103,13 +103,13 @@ class MultipleChoice(Kind):
         return np.where(right, windows.predicted_tokens, -1)[:, None]
 
     def score_answers(self, rows, windows, record, values):
-        """Return {id of a question: text of its likeliest choice}, and a table with a row for each question.
+        """Return {id of a question: text of its likeliest choice}, and a table with a row for each question in `rows`.
 
-        values: {"loss": negative log-likelihood of each choice in nats, summed over its tokens}, question by question.
-        Normalised, it is divided by the choice's number of characters (`acc_norm` of the Language Model Evaluation
-        Harness). Of equally likely choices, the first is taken. Columns of the table: id; answer, predicted and
-        predicted_normalised, indices of choices from 0; correct and correct_normalised, 0 or 100; and log_likelihood of
-        the right choice, in nats.
+        values: {"loss": [choice] negative log-likelihood in nats, summed over tokens, of all choices, by question}.
+        Columns of the table: id; answer, predicted and predicted_normalised, indices from 0 of the right choice, of
+        that with the least loss, and of that with the least loss per character (`acc_norm` of the Language Model
+        Evaluation Harness); correct and correct_normalised, 0 or 100; and log_likelihood of the right choice, in nats.
+        Among equal choices, the first is taken.
         """
         import numpy as np
         import pandas as pd

@@ -241,8 +241,9 @@ def best_spans(
     """Return, for each window, the span of context tokens with the largest sum of start and end logit.
 
     start_logits, end_logits, context_mask: [window, token]; the mask is true on the context, one run of tokens.
-    max_answer_length: most tokens of a span. Of spans with equal sums, the one that starts first is taken, then the one
-    that ends first. Sums are in float64, so that rounding makes no sums equal.
+    max_answer_length: most tokens of a span.
+    If sums are equal, the span that starts first is taken, then the one that ends first. Sums are in float64, so that
+    rounding makes no sums equal.
     """
     import numpy as np
 
@@ -266,8 +267,9 @@ def best_spans(
 def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
     """Return {id of a question: text of the best span in its windows, or "" if they have no context}.
 
-    Of equally good spans, the first is taken. Every span is considered: the original run_squad considers only the
-    twenty best starts and ends, and a start only in the window in which its token has most context.
+    spans: the best span of each window, among all; if windows are equally good, the first is taken.
+    The original run_squad considers only the twenty best starts and ends, and a start only in the window in which its
+    token has most context.
     """
     import pandas as pd
 

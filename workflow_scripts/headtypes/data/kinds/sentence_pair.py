@@ -118,8 +118,9 @@ class SentencePair(Kind):
     def score_answers(self, rows, windows, record, values):
         """Return {id of a pair: predicted label} and a table with a row for each pair: id, label, predicted, correct.
 
-        values: {"label": [pair] int, index of the predicted label among the model's logits}. In the table, the model's
-        labels are the pandas categories of label and predicted; correct is 0 or 100.
+        values: {"label": [pair] int, index of the predicted label among the model's logits}.
+        In the table, the model's labels are the pandas categories of label and predicted; correct is 0 or 100. A pair
+        without a label raises `InputError`.
         """
         import pandas as pd
 
@@ -142,7 +143,7 @@ class SentencePair(Kind):
 
 
 def label_numbers(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
-    """Return the index of each pair's label among a model's labels, whatever their case, [pair] int64."""
+    """Return the index of each pair's label among the model's, in any case, [pair] int64, or raise `InputError`."""
     import numpy as np
 
     names, where = labels_of(record), f"models.{record.name}"

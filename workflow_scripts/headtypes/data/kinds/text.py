@@ -188,7 +188,8 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
 def segments_of(document: Document) -> list[Sample]:
     """Return a document's segments: paragraphs 0 and 1, 2 and 3, and so on (Clark et al. 2019, section 3).
 
-    A segment is left out if either paragraph has no letter, digit, punctuation or symbol: tokenizers may drop it.
+    The last of an odd number of paragraphs is left out, and so is a segment of which either paragraph has no letter,
+    digit, punctuation or symbol: tokenizers may drop it.
     """
     pairs = zip(document.paragraphs[::2], document.paragraphs[1::2], strict=False)
     return [
