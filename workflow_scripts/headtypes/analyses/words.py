@@ -146,7 +146,8 @@ class WordReducer(ListPerSample):
     """A base class of reducers, run with a model, that read the attention between words.
 
     word_of_token: for each sample the index of each token's word, -1 for special tokens. A subclass defines
-    `add_words`, which gets `WordRows` with whole rows: a row whose subwords stand in two blocks comes with the second.
+    `add_words`, which keeps what it reads from `WordRows`. A row whose subwords stand in two blocks comes whole, with
+    the second.
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]]):
@@ -197,8 +198,9 @@ class WordReducer(ListPerSample):
 class WordMaps(WordReducer):
     """A reducer, run with a model, whose result is the attention between the words of each sample.
 
-    The result has an array for each sample, [layer, head, index, index] float32. Index 0 is the special token before
-    the words, i + 1 word i, and the last index the special token behind the words.
+    The result has an array for each sample, [layer, head, row, column] float32: of the row's word (mean over its
+    subwords) to the column's (sum over its subwords). Index 0 is the special tokens before the words, i + 1 word i, and
+    the last index the special tokens behind the words.
     """
 
     def start(self, batch: Batch) -> None:

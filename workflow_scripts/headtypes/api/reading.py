@@ -66,15 +66,16 @@ def read_heads(
 
     model:      model in evaluation mode, on any device; afterwards it is as before.
     texts:      list of texts, or list of pairs of texts that are read together, such as a question and its context.
-    kind:       kind of task, which decides how a text that is too long is cut.
+    kind:       kind of task: of a pair that is too long, `question_answering` cuts the end of the second text, each
+        other kind that of the longer text. A single text loses its end (`question_answering` raises `InputError`).
     max_length: most tokens of a text, by default the most that model and tokenizer take.
     batch_tokens: most tokens of a batch.
     norms:      whether the features of norms are read as well (Kobayashi et al. 2020).
     analyses:   analyses of your own: subclasses of `HeadAnalysis` or instances of such classes.
 
-    The features are as the workflow stores them in `results/features/`; the id of a text is its number, from 0. With
-    analyses, returns a tuple: the features, then a table for each analysis, with a row for each head: layer, head (both
-    from 0), value, low and high (the ends of its interval over texts), samples (number of texts), label and unit.
+    The features are [text, layer, head, column], as described in `Features`; the id of a text is its number, from 0.
+    With analyses, returns a tuple: the features, then a table for each analysis, with a row for each head: layer, head
+    (both from 0), value, low and high (the ends of its interval over texts), samples (number of texts), label and unit.
     Raises `InputError` if the texts are no such list, or the model's heads cannot be read.
     """
     made = [analysis() if isinstance(analysis, type) else analysis for analysis in analyses]
@@ -109,15 +110,16 @@ def head_types(
 
     features:    result of `read_heads` or `distances.features.read_features`.
     k:           number of types.
+    method:      `kmeans` as in the paper, `agglomerative`, `spectral`, or a Gaussian mixture such as `gmm`.
     distance_bins: number of bins of the distance features; a divisor of 64.
     first_token: whether the first token counts as `[CLS]` where no text has a `[CLS]`, as with most decoders.
     scale:       whether each column of the features is brought to unit variance first.
-    restarts:    initialisations of which the best is kept.
+    restarts:    initialisations, drawn by the seed, of which the best is kept.
     of:          whether heads are divided by weights or, if the features hold norms, by norms.
 
     `partition.type_of` is the type of each head, [layer, head]. `partition.heads_of("vertical")` lists (layer, head),
-    from 0, of a type's heads, and `partition.doubtful` the types whose names are doubtful.
-    Raises `InputError` if the heads cannot be divided in this way.
+    from 0, of a type's heads, and `partition.doubtful` the types whose names are doubtful. Raises `InputError` if the
+    heads cannot be divided in this way.
     """
     samples, layers, heads, _ = features.distance.shape
     shares, first = (getattr(features, name) for name in SHARES[of])
@@ -190,10 +192,11 @@ def detect_heads(
     max_length: number of tokens of the longest input, by default the most that model and tokenizer take.
     batch_tokens: most tokens of a batch.
 
-    A row is about a detector, layer and head (from 0). Columns: means over the sequences of score, null and their
-    difference, with its interval (low, high); above, on how many sequences the difference exceeds `least`; p of the
-    hypothesis that these are at most half of all; corrected_p (Holm 1979); detected, whether corrected_p < 0.05.
-    Raises `InputError` if sequences of this length cannot be drawn, or the model's heads cannot be read.
+    A row is about a detector (induction, duplicate, first, previous or next), layer and head (from 0). Columns: means
+    over the sequences of score, null and their difference, with its interval (low, high); above, on how many of the
+    sequences the difference exceeds `least`; p of the hypothesis that it does so on at most half of all sequences (sign
+    test); corrected_p (Holm 1979, over all rows); detected, whether corrected_p < 0.05. Raises `InputError` if
+    sequences of this length cannot be drawn, or the model's heads cannot be read.
     """
     check_readable(model, tokenizer)
     name, max_length = type(model).__name__, tokens_of_longest(model, tokenizer, max_length)

@@ -78,7 +78,7 @@ class Evaluator:
 
     rows, windows: questions, pairs or documents, and their windows. head_outputs: mean outputs of heads, [layer, head,
         channel], for the operation `mean`. gold: whether scores include the cross entropy of the right answer, in nats.
-    Raises `InputError` if the model cannot answer the rows, or cannot take windows as long as padding makes them.
+    Raises `InputError` if the model cannot answer the rows or, where padding counts, take `max_seq_length` tokens.
     """
 
     def __init__(

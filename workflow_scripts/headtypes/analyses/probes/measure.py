@@ -145,9 +145,9 @@ _EMBEDDINGS = {"embeddings", "embed_tokens", "embed_positions", "embed_in", "wte
 
 
 def random_network(model: PreTrainedModel, seed: int) -> PreTrainedModel:
-    """Return a copy of a model with random weights (normal, deviation 0.02), biases of 0, and norms that scale by 1.
+    """Return a copy of a model with random weights (normal, standard deviation 0.02) and biases of 0.
 
-    Only embeddings are those of the model. The model must be on one device.
+    Layer norms scale by 1, and embeddings are those of the model. The model must be on one device.
     """
     drawn = copy.deepcopy(model)
     generator = torch.Generator().manual_seed(seed)
@@ -300,9 +300,10 @@ class Attention(nn.Module):
 class AttentionAndWords(Attention):
     """A probe that reads attention, with weights from a linear layer (with a bias) on the vectors of the two words.
 
-    maps: twice the number of heads. channels: length of a word vector. generators: one for each random start.
-    root: `first`, candidate i has the vector of word i; or `released`, that of word i + 1, as in the paper's code. Both
-        vectors of a pair are zeros if the candidate, the root or the last, has none.
+    maps: twice the number of heads. channels: length of a word vector. generators: one for each random start. root:
+        `first`, candidate i has the vector of word i, and candidate 0, the root, has none; or `released`, as in the
+        paper's code, candidate i has that of word i + 1, and the last word has none. A candidate without a vector makes
+        both vectors of its pairs zeros.
     """
 
     def __init__(
@@ -326,7 +327,7 @@ class AttentionAndWords(Attention):
 
 
 class DistanceAndWords(nn.Module):
-    """A probe without attention: a score from tanh units over two words' vectors and eight features of their distance.
+    """A probe without attention: a score from tanh units over two words' vectors and the distance between the words.
 
     channels: length of a word vector. generators: one for each random start. root: `first`, candidate i has the vector
         of word i; or `released`, that of word i + 1, as in the paper's code.
@@ -368,7 +369,7 @@ def _distance_features(words: int) -> Float[Tensor, "candidate word 8"]:
 class Trainer:
     """A probe, its training by Adam, and its guesses at each word's syntactic head, one sentence at a time.
 
-    root: `first` if a word cannot be its own syntactic head, or `released` if it can, as in the paper's code.
+    root: `first`, no word can be its own syntactic head; or `released`, it can be, as in the paper's code.
     """
 
     def __init__(self, probe: nn.Module, learning_rate: float, root: str):
@@ -376,7 +377,7 @@ class Trainer:
         self._optimiser = torch.optim.Adam(probe.parameters(), lr=learning_rate)
 
     def train(self, sentence: ProbedSentence, heads: Tensor) -> None:
-        """Take one step down the summed cross entropies. heads: [word] int64 syntactic heads, from 1; 0 is the root."""
+        """Take a step down the words' summed cross entropies. heads: [word] int64 syntactic heads, from 1; 0: root."""
         scores = self.scores(sentence)
         loss = cross_entropy(scores.transpose(1, 2).flatten(0, 1), heads.repeat(len(scores)), reduction="sum")
         self._optimiser.zero_grad()
@@ -384,7 +385,7 @@ class Trainer:
         self._optimiser.step()
 
     def guess(self, sentence: ProbedSentence) -> Tensor:
-        """Return the likeliest syntactic head of each word, [start, word] int64, from 1, or 0 for the root."""
+        """Return each word's likeliest syntactic head, [random start, word] int64, from 1, or 0 for the root."""
         with torch.no_grad():
             scores = self.scores(sentence)
         # Of numbers that are none, the first would be the largest.

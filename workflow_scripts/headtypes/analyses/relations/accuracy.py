@@ -102,9 +102,9 @@ class Pairs:
 def universal_pairs(sentences: Sequence[Sentence]) -> dict[str, Pairs]:
     """Return {relation: its words with their syntactic heads}: three totals, then the labels of the treebank, sorted.
 
-    The totals are all words, words without punctuation, and words without punctuation and root. A label with subtypes,
-    such as `nsubj:pass`, has a further entry `nsubj:*` for itself and all its subtypes together.
-    Raises `InputError` if a label has the name of a total, or ends in `:*`.
+    The totals are `all` (all words), `without punctuation`, and `without punctuation and root`. A label with subtypes,
+    such as `nsubj:pass`, has a further entry `nsubj:*` for itself and all its subtypes together. Raises `InputError` if
+    a label has the name of a total, or ends in `:*`.
     """
     labels = sorted({label for sentence in sentences for label in sentence.relations})
     for label in labels:
@@ -203,7 +203,7 @@ _HALVES = "halves"
 
 @dataclass(frozen=True)
 class BestHeads:
-    """The best attention head for each dependency relation, and sums of its scores over the words of each sentence."""
+    """The best attention head for each dependency relation, and how many of its guesses are right in each sentence."""
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
     relation: Annotated[list[str], Stored(dimension="relation")]
@@ -331,7 +331,11 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """Tables of all heads' accuracies and of the best heads; and {`file`, `test` or `halves`: sums of scores}."""
+    """Tables of all heads' accuracies and of the best heads, and {what best heads are scored on: `BestHeads`}.
+
+    They are scored on `file`, where they are also chosen, and on `test` or, without a test file, by `halves`: heads
+    that are chosen on sentences of odd index are scored on those of even index, and the reverse.
+    """
 
     heads: pd.DataFrame
     best: pd.DataFrame
@@ -344,8 +348,9 @@ def measure_relations(
     """Return the accuracy of every head at every dependency relation, and the best head of each relation.
 
     parts: {"file": sentences} and, if there is a test file, {"test": sentences}. arcs: guesses of heads on each part.
-    least: words of `file` that a relation must have to be a row; `root` and `punct` never are, and totals always.
-    The columns of both tables are in docs/lookup/outputs.md; sums over sentences' words are those behind the intervals.
+    least: number of words in `file` that a relation must have to be in the tables; `root` and `punct` never are, and
+    totals always. A row is about a relation and, in the first table, a part, a head and a direction: whether the
+    dependent looks at its syntactic head or the reverse. docs/lookup/outputs.md describes the columns.
     """
     read = {name: _Part(parts[name], arcs[name]) for name in arcs}
     listed = [

@@ -12,7 +12,10 @@ DIRECTIONS = ("dependent_to_head", "head_to_dependent")
 
 @dataclass(frozen=True)
 class ArcGuesses:
-    """The guess of every attention head at the syntactic head of each word, in the sentences that a model can read."""
+    """The two guesses of every attention head at each word's syntactic head, in the sentences that a model can read.
+
+    They are the word that the word looks at most, and the word that looks at it most: numbers from 1, -1 for none.
+    """
 
     sentence: Int32[np.ndarray, " sentence"]
     length: Int32[np.ndarray, " sentence"]

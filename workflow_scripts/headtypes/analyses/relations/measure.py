@@ -25,9 +25,9 @@ class Guesses(WordReducer):
     dependent_to_head: argmax over j != i of W[i, j], the word that i looks at most.
     head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i (weights of different rows).
 
-    The result is a tuple for each sentence: the guesses, [word, layer, head, direction], 1 for the first word, -1 if no
-    other word can be seen; the first and the last word that can be seen, [word, layer, direction, 2]; and the share of
-    attention to [SEP], [word, layer, head].
+    The result is a tuple for each sentence: the guesses, [word, layer, head, direction], numbers of words from 1, -1 if
+    no other word can be seen; the first and the last word that can be seen, [word, layer, direction, 2]; and the share
+    of attention to [SEP], [word, layer, head].
     """
 
     def start(self, batch: Batch) -> None:

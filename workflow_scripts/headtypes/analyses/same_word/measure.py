@@ -41,7 +41,7 @@ class SameWord:
 
     shares: [sample, layer, head, place] mean attention of words to the same word in the other text (place 0), or
         elsewhere in their own text (place 1), over words of the sample that have the same word there; NaN if none has.
-    chance: [sample, place] this mean for even attention. frequent: the most frequent words, which are left out.
+    chance: [sample, place] this mean for even attention. frequent: the words that `words_of` leaves out.
     """
 
     shares: Float32[np.ndarray, "sample layer head 2"]
@@ -118,6 +118,7 @@ def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[
 
     words: for each sample [token, 3] int64: the number of the token's word among all words, of the word's occurrence in
         the sample, and of the occurrence's text (0 or 1); -1 for a token of no word or of a frequent word.
+    frequent: words, most frequent first, until they make up half of all occurrences; never a word that occurs once.
     """
     found = [_words_of_tokens(*each) for each in zip(samples, encodings, strict=True)]
     counts = Counter(word for of_tokens in found for word, _ in dict.fromkeys(filter(None, of_tokens)))

@@ -75,7 +75,7 @@ class SurfacePatterns(PerSample):
     kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
     of: whether A is the weights of attention, or each token's share of the norms.
 
-    The columns are the following, in the order of `COLUMNS`, and last the entropy of uniform attention. A[s, t] is the
+    `COLUMNS` gives the order of the first 13 columns; the last is the entropy of uniform attention. A[s, t] is the
     attention of token s to token t, and L the number of tokens, special tokens included:
     self, previous, next: the sums of A[s, s], of A[s, s - 1] and of A[s, s + 1], divided by L.
     cls, sep, punctuation, first: mean over the rows of the attention to `[CLS]`, to `[SEP]`, to comma and period, and

@@ -47,7 +47,6 @@ class Naming:
     margin: float | None
 
     def as_dict(self) -> dict:
-        """Return {"margin": margin, "types": {name: {"near", "special", "far", "doubt"}}} for JSON."""
         types = {
             name: {group: float(shares[cluster]) for group, shares in vars(self.groups).items()} | {"doubt": doubt}
             for cluster, (name, doubt) in enumerate(zip(self.names, self.doubts, strict=True))
@@ -62,10 +61,10 @@ def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) ->
     one-to-one, with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far, special),
     vertical special - far. For any other k the names are `type-1`, `type-2`, ..., in the order of the clusters.
 
-    A name is doubtful if another name has a higher score for the centroid, or if the centroid of diagonal, dense or
-    vertical does not have the largest near, far or special, respectively. A name is also doubtful if its lead in score
-    or share, or over the second-best assignment, is no larger than the lead's uncertainty: how much halves of the
-    samples change the lead and, for the largest near, far or special, two standard errors over heads.
+    A name is doubtful unless three leads are larger than their uncertainty: of the total, over assignments with another
+    name for the centroid; of the name's score for the centroid, over other names'; and, for diagonal, dense or
+    vertical, of the centroid's near, far or special, over other centroids'. The uncertainty is the largest change of
+    the lead in a half of the samples or, if larger, for near, far and special, two standard errors over heads.
     groups, errors: shares of attention (near, special, far) of the centroids, which are ordered by rising special, and
         standard errors of the shares over heads. halves: the shares of the same clusters in each half of the samples.
     """
@@ -136,9 +135,9 @@ class Clustering:
     naming: Naming
 
     def named_again(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
-        """Return the same clusters; a name that halves of the samples leave uncertain is now doubtful, too.
+        """Return the same clusters; now a name that `name_types` doubts with these halves is doubtful, too.
 
-        halves: for each half {"near", "special", "far": the share of attention of each cluster}.
+        halves: for each half of the samples {"near", "special", "far": the share of attention of each cluster}.
         """
         groups = [Groups(**{name: np.array(values) for name, values in half.items()}) for half in halves]
         return replace(self, naming=name_types(self.naming.groups, self.naming.errors, groups))
@@ -331,16 +330,17 @@ def measure_stability(
 
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
     models: clusterings of each kind of half, at least 2. seed: each half and fit has a seed derived from this one.
-    pairs: whether pairs are halved too, which takes far longer; only k-means and Gaussian mixtures are fitted to pairs.
-        settings: method, k, scale and restarts (of each fit), as in `cluster_heads`.
+    pairs: whether pairs (a head on a sample) are halved too, which takes far longer; only k-means and Gaussian mixtures
+    are fitted to pairs. settings: method, k, scale and restarts (of each fit), as in `cluster_heads`.
 
     The keys are models; profiles, for each half of the samples {"near", "special", "far": each cluster's share of
-    attention}; and heads, samples and pairs, each {"all_agree", "pairwise": percentage of heads (or pairs) to which
-    all, or two, models give the same cluster; "by_head": for each head, percentage of models that give it its cluster
-    in `labels`}, and None for pairs that are not halved. A model is fitted to half of the heads, to the means of all
-    heads over half of the samples, or to half of the pairs, and predicts all heads from all samples, or all pairs. Its
-    clusters are matched to those of the full fit, which for pairs is a fit to all pairs. Guan et al. 2020, section 4,
-    report `all_agree` as a "proportion of input samples", without saying of what; hence all three.
+    attention}; and heads, samples and pairs, each a dictionary, or None for pairs that are not halved. Its keys are
+    all_agree, the percentage of heads (or pairs) to which all models give the same cluster; pairwise, the same of two
+    models, mean over all twos; and by_head, for each head the percentage of models that give it its cluster of the full
+    fit (for pairs, mean over its samples). A model is fitted to half of the heads, to the means of all heads over half
+    of the samples, or to half of the pairs, and predicts all heads from all samples, or all pairs. Its clusters are
+    matched to those of the full fit, which for pairs is a fit to all pairs. Guan et al. 2020, section 4, report
+    `all_agree` as a "proportion of input samples", without saying of what; hence all three.
     Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.
     """
 

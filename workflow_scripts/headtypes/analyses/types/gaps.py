@@ -22,13 +22,14 @@ _UNIFORM = 1999
 def head_gaps(features: np.ndarray, seed: int) -> dict | None:
     """Return how far heads are from having a single peak, by the dip (Hartigan and Hartigan 1985) in two ways.
 
-    A dip is the largest distance between a distribution and the nearest one with a single peak, in percent.
+    A dip is the largest distance between a distribution function and the nearest one with a single peak, in percent.
     features: [head, column] shares that are not negative. A head's point is the logarithms of its shares, less their
         mean; a share of 0 counts as half of the smallest positive share. seed: of the k-means with two clusters.
-    Returns None for fewer than 20 different heads, else a dictionary with the keys line, the dip of the heads along the
-    line between the centres of two clusters by k-means; position, [head], the place of each head on this line; and
-    paths, the lower quartile over heads of the dip of the lengths of the shortest paths, over edges between near heads,
-    from the head to all heads. Heads on an arc have one peak along it, but two along any line.
+    Returns None for fewer than 20 different heads, else a dictionary with three keys. position: [head] the product of
+    each head's point with the vector between the centres of two clusters by k-means. line: the dip of the positions.
+    paths: the lower quartile over heads of the dip of path lengths to all heads. Paths are the shortest over edges of
+    each head to its 10 nearest heads (at most a quarter of all), and of a tree that joins all heads; lengths are means
+    over paths from the head and from these nearest. Heads on an arc have one peak along it, but two along any line.
     """
     if len(np.unique(features, axis=0)) < FEWEST_HEADS:
         return None
@@ -44,9 +45,9 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
     """Return {"line", "paths": by how much the dip of heads exceeds the mean dip of uniform samples, in percent}.
 
-    gaps: {"line", "paths": dip in percent}, as in the result of `head_gaps`. heads: the number of heads, and of the
-    numbers in each sample. The samples' dips also give the difference's interval and the p-value of a difference of 0.
-    Among distributions with one peak, the uniform one has the largest dips.
+    gaps: line and paths, the two dips that `head_gaps` returns: how far heads are from having one peak, in percent.
+    heads: the number of heads, and of random numbers in a sample. The samples' dips also give the difference's interval
+    and the p-value of a difference of 0. Among distributions with one peak, the uniform one has the largest dips.
     """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}
 
