@@ -241,7 +241,7 @@ class Kind(ABC):
         """
 
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
-        """Return a `datasets.Dataset` of the Hub as a list of the kind's rows; raise `InputError` if they are no table.
+        """Return a `datasets.Dataset` of the Hub as a list of the kind's rows; raise `InputError` if it needs a file.
 
         where, key: name of the data, and the configuration's key of `columns`, for messages.
         columns: {field of a row: column of the data}.

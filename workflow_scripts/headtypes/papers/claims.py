@@ -24,7 +24,7 @@ PERMUTATIONS = 1999
 
 
 def layers_of_third(third: Third, layers: int) -> list[int]:
-    """Return the layers, from 0, whose middle is in a third of `layers` layers; `NoVerdictError` below three layers."""
+    """Return the layers, from 0, whose middle is in a third of `layers` layers; raise `NoVerdictError` below three."""
     if layers < len(THIRDS):
         raise NoVerdictError("the model has fewer than three layers")
     return [layer for layer in range(layers) if THIRDS[(6 * layer + 3) // (2 * layers)] == third]

@@ -126,8 +126,8 @@ class Trees(Accuracies):
     ) -> Finding:
         """Return the finding that the best heads of at least `number` relations have a statistic on a side of a limit.
 
-        statistic: the "accuracy"; its "lead" over the best offset, the word at a fixed distance; or, for "direction",
-            the accuracy of the best head from dependent to head less that of the best from head to dependent.
+        statistic: the "accuracy"; its "lead" over that of the word at the best fixed offset; or, for "direction", the
+            accuracy of the best head from dependent to head less that of the best from head to dependent.
         limit: in percent for "accuracy", else in points.
         Raises `NoVerdictError` if the verdict depends on relations that the treebank lacks.
         """
