@@ -231,7 +231,7 @@ def _verdict_counts(table: pd.DataFrame, keys: list[str]) -> str:
 
 
 def by_basis(claims: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield (what claims rest on, in words, their rows) for each value of the column `basis`, such as "stated"."""
+    """Yield (what the claims rest on, in words; their rows) for each value of the column `basis`, such as "stated"."""
     for basis, label in BASES.items():
         if not (rows := claims[claims["basis"] == basis]).empty:
             yield label, rows

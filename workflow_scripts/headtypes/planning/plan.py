@@ -171,7 +171,7 @@ class Plan:
     def task_files(self, task: str, key: str = "file") -> list[str]:
         """Return the paths of a task's files, [] without any.
 
-        key: "file", for a task with a folder all files in it; "training_file" or "test_file".
+        key: "training_file", "test_file" or "file", which is all files of the folder if the task names a folder.
         """
         source = self.config.tasks[task].source
         if key == "file" and source.folder is not None:
@@ -306,7 +306,7 @@ class Plan:
 
     @cached_property
     def gradients(self) -> list[FeaturePlan]:
-        """The pairs of a model and a task on which its gradients are taken: each text, and the task that it answers."""
+        """The pairs of a model and a task on which its gradients are taken: texts, and the task that it answers."""
         return [
             entry
             for entry in self.features
@@ -329,7 +329,7 @@ class Plan:
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
 
     def files_of(self, analysis: Analysis, model: str, partition: str | None = None, **others: str) -> list:
-        """Return the entries of the plan, pairs or partitions, of one model for which an analysis makes its first file.
+        """Return a model's entries of the plan, pairs or partitions, for which an analysis makes its main (first) file.
 
         partition: name of the only partition to return, if entries are partitions; others: wildcards that are ignored.
         """

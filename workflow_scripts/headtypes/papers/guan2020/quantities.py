@@ -68,7 +68,7 @@ class Model(Quantities):
         return Quantity(f"exact match with {self._name(condition)}", self._weighted_score({condition: 1.0}), unit="%")
 
     def drop(self, condition: int, *others: int) -> Quantity:
-        """Return the drop of exact match under a condition less the sum of the drops under `others`, in points."""
+        """Return the drop of exact match from the baseline under a condition less those under `others`, in points."""
         # With one other condition, the baseline cancels out.
         weights = {self.published.baseline.id: 1.0 - len(others), condition: -1.0, **dict.fromkeys(others, 1.0)}
         less = f" less {join(f'that with {self._name(other)}' for other in others)}" if others else ""
@@ -174,7 +174,7 @@ def beyond_others(thirds: np.ndarray, third: Third) -> np.ndarray:
 
 
 def name_operations(operations: Mapping[str, str], doubtful: Sequence[str] = ()) -> str:
-    """Return {type or head: operation} in words, as "zero dense+[vertical]", with `doubtful` types in brackets."""
+    """Return {type or head: operation} in words: "zero dense+[vertical]"; doubtful: types of uncertain name, in []."""
     types: dict[str, list[str]] = {}
     for name, operation in operations.items():
         types.setdefault(operation, []).append(bracket(name, doubtful))
@@ -186,10 +186,7 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 
 
 class ScoredAnswers(NamedTuple):
-    """The scores of a model's answers, and the number of questions.
-
-    scores: {"exact_match" or "f1": scores under all conditions, of whose means `Scored.sum` returns weighted sums}.
-    """
+    """A model's scores, {"exact_match", "f1": a `Scored` of all conditions}, and the number of questions."""
 
     scores: Mapping[str, Scored]
     n_questions: int

@@ -89,9 +89,9 @@ class Heads(Quantities):
     def counted_early(self, name: str, label: str, by_layer: np.ndarray) -> Quantity:
         """Return how many more heads a layer of the first third has than one of the last, on average, less chance.
 
-        name, label: the quantity's name, and what is counted, in words. by_layer: [layer] number of heads. Chance is
-        the mean of this difference over permutations of the layers, which also give the interval. Nothing is subtracted
-        from the paper's own numbers, which have no interval.
+        name, label: the quantity's name, and what is counted, in words. by_layer: [layer] number of heads. Chance, near
+        0, is the mean of this difference over permutations of the layers, which also give the interval. Nothing is
+        subtracted from the paper's own numbers, which have no interval.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
         first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
