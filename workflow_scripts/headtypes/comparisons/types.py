@@ -77,8 +77,9 @@ def compare_types(
 ) -> pd.DataFrame:
     """Return the values of each type in each analysis, beside those of random sets with as many heads in each layer.
 
-    measures: numbers of any set of heads. left_out: for each condition that leaves out one type, {"type", "operation",
-        "task": its names}, and scores of questions with random heads, with the type, and with no head left out.
+    measures: functions from sets of heads to a number, with its analysis, task, quantity and statistic.
+    left_out: for each condition that leaves out one type, {"type", "operation", "task": its names}, and scores of
+        questions with random heads, with the type, and with no head left out.
     tested: names of the analyses in which p is computed. seed: seed of the random sets of heads; for each type there
         are 50 times as many sets as pairs of a type and a measure (minima and maxima do not count), at least 20,000.
 

@@ -86,7 +86,8 @@ class Answers(SomeTokens):
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
         """Return each window's mean cross entropy, [window] in nats; for a language model, over the tokens to predict.
 
-        For other models, it is over the right classes: label, or first and last token, 0 in a window without both.
+        For other models, it is over the right classes: label, or first and last token (token 0 in a window without
+        both).
         given: keyword arguments of the model's call.
         """
         if self._tokens is None:
