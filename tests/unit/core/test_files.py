@@ -75,7 +75,10 @@ READ = (read_json, read_json_lines)
         (read_json, b'{"a": "\xff"}', "x.json, line 1 is not UTF-8 text; save"),
         (read_json_lines, b'{"a": 1}\n{"a":\n', "x.json, line 2 is not valid JSON"),
         (read_json_lines, b'{"a": 1}\n{"a": "\xff"}\n', "x.json, line 2 is not UTF-8 text"),
-        *((read, gzip.compress(b'{"data": []}' * 9), "x.json is packed, or no text; unpack it") for read in READ),
+        *(
+            (read, gzip.compress(b'{"data": []}' * 9, mtime=0), "x.json is packed, or no text; unpack it")
+            for read in READ
+        ),
         *((read, "a cat".encode("utf-16"), "x.json, line 1 is not UTF-8 text; save") for read in READ),
     ],
 )
