@@ -118,7 +118,7 @@ class AblatedHeads:
         return means.to(value)[self.head_numbers][:, None]
 
     def changed(self, change: Change) -> Float[Tensor, "sample head query channel"]:
-        """Return the heads' outputs; change: (attention [sample, head, row, key], slice of rows) -> other attention."""
+        """Return the outputs after `change`: (attention [sample, head, row, key], slice of rows) -> other attention."""
         outputs = self.layer.zero_outputs()
         for block, layer, rows, attention in self.blocks():
             found, shape = change(attention, rows), list(attention.shape)
@@ -131,7 +131,7 @@ class AblatedHeads:
         return outputs
 
     def blocks(self) -> Iterator[tuple[tuple[slice, ...], Layer, slice, Tensor]]:
-        """Yield blocks: (index in the head outputs, layer of the block's heads, slice of query rows, attention)."""
+        """Yield blocks: ((slices of samples, heads, query rows), layer of the block's heads, query rows, attention)."""
         for heads, layer, rows in self.pairs.blocks_of_heads(self.layer):
             attention = layer.attention(rows, self.ablation.scratch.memory(layer, rows))
             yield (slice(None), heads, rows), layer, rows, attention
@@ -152,9 +152,10 @@ class SentencePairs(Group):
         self._special_tokens = reading.special_tokens
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
-        """Return true for each pair of a query row, `start` to `stop` - 1, and a key that is not dropped.
+        """Return true for each pair of a query row, `start` to `stop` - 1, and a key, unless the pair is dropped.
 
-        dropped: pairs within a sentence (intra) or between sentences; special tokens go by `Reading.special_tokens`.
+        dropped: which pairs to drop, those within a sentence (intra) or between sentences. `Reading.special_tokens`
+            says which pairs with special tokens are dropped with them.
         """
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
@@ -175,8 +176,8 @@ class SentencePairs(Group):
         """Return for each token, in each of `heads` heads, the index in the sample of another token, drawn at random.
 
         A token draws among the other tokens that the layer's `mask` lets it look at: a special token among special
-        tokens, any other among the rest. Padding, and a token that has no token to draw, get their own index. A draw
-        depends on the arguments and the sample's sentences, not on other samples. layer: its number.
+        tokens, any other among the rest. Padding, and a token that has no token to draw, get their own index. Equal
+        arguments and sentences of a sample give equal draws, whatever the other samples. layer: number of the layer.
         """
         special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)
         # All tokens but padding may look at themselves.

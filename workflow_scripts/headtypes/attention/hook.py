@@ -95,8 +95,8 @@ class Layer:
     def attention(self, rows: slice, scratch: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
         """Return the attention of some query rows; each row sums to one, or in a layer with a sink to less.
 
-        scratch: memory to compute in (`Scratch.memory`), None for new memory. The result is a view of its first rows
-            and keys; its other rows and keys become zero.
+        scratch: memory to compute in (`Scratch.memory`), None for new memory. The result is a view of the memory's
+            first rows and keys; the memory's other rows and keys become zero.
         """
         keys = self.key.shape[2]
         out = None if scratch is None else scratch[:, :, : rows.stop - rows.start, :keys]
@@ -213,7 +213,7 @@ class Scratch:
     def memory(self, layer: Layer, rows: slice) -> Tensor:
         """Return memory [batch, head, row, key] for the attention of query rows; later calls may return it again.
 
-        On a GPU, it can have more rows, and has more keys, than the attention.
+        On a GPU, the memory has more keys than the attention, and its number of rows is rounded up to a multiple of 32.
         """
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
@@ -261,7 +261,7 @@ class Group:
     def blocks(self, device: torch.device, pairs: int | None = None) -> Iterator[slice]:
         """Yield slices of the query rows that are computed at a time, each but the last a multiple of 32 rows.
 
-        pairs: most pairs of a query and a key of all samples in a slice; by default as many as suit the device.
+        pairs: most pairs of a query and a key in a slice, summed over samples; by default as many as suit the device.
         """
         parts = -(-(self.samples.stop - self.samples.start) * self.length**2 // (pairs or _most_pairs(device)))
         rows = -(-self.length // (parts * LEAST_ROWS)) * LEAST_ROWS
@@ -271,7 +271,7 @@ class Group:
     def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
         """Yield blocks of a layer: a slice of heads, the layer of these heads alone, and a slice of query rows.
 
-        A block has one head if `by_head`, for samples of 1024 tokens or more on a CPU; otherwise it has all heads.
+        A block has all heads or, if `by_head` and if samples of 1024 tokens or more are on a CPU, a single head.
         """
         heads = layer.query.shape[1]
         if not by_head or self.length < LONG or at_once(layer.query.device):

@@ -126,7 +126,8 @@ def _probe_layers(model: PreTrainedModel) -> list[_Probed]:
 class ResidualStream:
     """The residual stream that each attention layer of a model adds its output to, while the model runs.
 
-    Attribute `latest`: [batch, token, width] the stream, with padding, of the layer whose attention is being computed.
+    Attribute `latest`: [batch, token, width] the stream, with padding, before the layer whose attention is being
+    computed adds its output.
     Raises `InputError` if a layer's output is changed before it is added, by a norm for example.
     """
 

@@ -130,9 +130,9 @@ class AttentionReader:
 class ModelOnTask:
     """A fetched model that reads samples of a task; the model is loaded when it is first needed.
 
-    batch_tokens: most tokens of a batch, padded. max_seq_length: most tokens of a sample, if the model takes more.
+    batch_tokens: most tokens of a batch, padded. max_seq_length: most tokens of a sample, None for the model's limit.
     head: model head, a key of `loading.HEADS`; None for the model without a model head.
-    Attributes: what, names of model and task for messages; longest, tokens to which longer samples are cut.
+    Attributes: what, names of model and task for messages; longest, the lesser of both limits, in tokens.
     """
 
     def __init__(

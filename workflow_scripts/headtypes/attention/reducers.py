@@ -65,7 +65,7 @@ class Block:
     def attention(self) -> Float[Tensor, "sample head row key"] | None:
         """Attention in float32; None if no reducer of the pass reads it. Each row sums to one, together with `to_none`.
 
-        A reducer of norms gets rows that are scaled instead so that each row of `shares` sums to one.
+        For a reducer of norms, rows are scaled so that attention times `lengths` (`shares`) sums to one instead.
         """
         rows = self.rows.stop - self.rows.start
         return None if self.memory is None else self.memory[:, :, :rows, : self.group.length].float()
@@ -113,7 +113,7 @@ class Reducer(Protocol):
 class PerSample(Reducer):
     """A reducer whose result is some numbers of each head on each sample, [sample, layer, head, *columns] float32.
 
-    columns: shape of the numbers of one head on one sample; none for a single number.
+    columns: shape of the numbers of one head on one sample, one argument for each axis; none for a single number.
     Attribute `values`: the numbers on the current batch's samples; zero at first, and filled by a subclass's `add`.
     """
 
@@ -167,7 +167,7 @@ class ListPerSample(Reducer):
 class Measurement:
     """Two functions by which one analysis takes part in a pass that several analyses share (`one_pass.read_samples`).
 
-    reducers: (`ModelOnTask`, `Encoded`, whether to read norms, too) -> reducers; none if the model cannot be read.
+    reducers: (`ModelOnTask`, `Encoded`, whether to read norms, too) -> reducers; [] if they cannot read the model.
     result: (`ModelOnTask`, samples, `Encoded`, results of these reducers) -> the result of the analysis.
     """
 

@@ -26,7 +26,10 @@ HEADS = ("model", "other", "layer", "head", "type", "other_type", "same_cluster"
 
 
 class ModelPair(NamedTuple):
-    """Two models, each on one task; relation: what `other` is to `model`: `parent`, `ancestor`, `same model`, or ""."""
+    """Two models, each on one task, with the relation: what `other` is to `model`.
+
+    It is `parent`, `ancestor` (of the parent), `same model` (on another task) or, for models without relation, "".
+    """
 
     model: str
     other: str
@@ -55,10 +58,11 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
     partitions: {name of a model on a task: partition}. Further columns are
     - same_shares: sum over types of the smaller of the type's shares of heads in the two models, in percent;
-      same_layers: the same sum over types and layers; beside twice as many layers, a layer counts as two halves;
+      same_layers: the same sum over types and layers, where a layer beside a model of twice as many layers counts as
+      two layers with half of its heads each;
     - same_type, same_cluster: percent of heads with the same type in both models, or the same cluster (clusters are
-      matched so that most heads keep theirs); adjusted_rand: adjusted Rand index of the partitions; all three NaN if
-      the relation is empty;
+      matched so that most heads keep theirs); adjusted_rand: adjusted Rand index of the partitions; all three NaN for
+      models without relation (`ModelPair`);
     - doubtful, other_doubtful: types of `model` and of `other` whose names their partitions mark as uncertain.
     """
     rows = []
@@ -88,8 +92,8 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
     - heads, share: number of heads of the type, and percent of all heads; difference: share less other_share;
     - same_layers: sum over layers (as in `pairs_table`) of the smaller of both models' percents of the type's heads,
       NaN if one model has none;
-    - near, special, far: mean share of the type's heads' attention, 0 to 1, to the token itself and the nearest bin of
-      distances, to special tokens, and to all others;
+    - near, special, far: mean share of the type's heads' attention, 0 to 1, to the token itself and tokens up to one
+      bin of distances (sample length / number of bins) away, to special tokens, and to all other tokens;
     - doubtful: whether the partition marks the type's name as uncertain.
     """
     rows = []
@@ -112,7 +116,7 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
 
 def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """Return one row for each head of each pair of models whose relation is not empty.
+    """Return one row for each head of each pair of models that has a relation (`ModelPair`), such as model and parent.
 
     partitions: {name of a model on a task: partition}.
     Columns: model, other; layer, head, from 0; type, other_type, the head's type in both models; same_cluster, whether
@@ -217,7 +221,7 @@ _COLUMNS = [
 def compared_table(pairs: pd.DataFrame, clustering: str) -> Table:
     """Return the first 40 rows of `pairs`, the result of `pairs_table`, as a table for a page.
 
-    Pairs whose relation is not empty come first. clustering: name of the clustering, for the title.
+    Pairs with a relation (`ModelPair`) come first. clustering: name of the clustering, for the title.
     """
     ordered = pairs.sort_values("relation", key=lambda relations: relations == "", kind="stable").head(_PAIRS)
     texts = {"doubtful": "{}", "other_doubtful": "beside: {}"}

@@ -83,10 +83,11 @@ def compare_types(
     tested: names of the analyses in which p is computed. seed: seed of the random sets of heads; for each type there
         are 50 times as many sets as pairs of a type and a measure (minima and maxima do not count), at least 20,000.
 
-    Each type has a row for each measure and each score, with the columns
+    Each type has a row for each measure (but not those about the type itself) and each score, with the columns
     - type, doubtful (whether the partition marks the type's name as uncertain), heads (number of heads);
     - analysis, task, quantity, statistic (how the values of the heads become one, or the operation);
-    - value; low, high: its 95 % interval over samples or questions (99 % below 20, empty below 8 or without samples);
+    - value; low, high: its 95 % interval over samples or questions (99 % over fewer than 20 of them, empty over fewer
+      than 8, or if the measure has no interval);
     - random, random_low, random_high: mean, 2.5 and 97.5 % quantiles of the random sets' values; draws: their number;
       rank: rank of `value` among them, 1 for the largest; p: two-sided p of the rank; p_holm: p corrected by Holm;
     - overlap: mean share of the random heads that are of the type themselves.
@@ -117,7 +118,8 @@ def compare_types(
 def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the table of `compare_types` without minima, maxima and quantities that repeat others.
 
-    Quantities repeat others if `Analysis.repeats` says so, or if they are relations of a task that also has Stanford's.
+    Quantities repeat others if `Analysis.repeats` names them. A task's relations of Universal Dependencies are left
+    out, too, if the table has the task's Stanford relations, which are derived from Universal Dependencies.
     """
     of_relations = table["analysis"] == "relations"
     derived = of_relations & table["quantity"].str.endswith("(stanford)")
@@ -207,8 +209,9 @@ class _Group(NamedTuple):
 def compared_types_figure(table: pd.DataFrame, partition: Partition, projections: Mapping[str, pd.DataFrame]) -> Figure:
     """Draw the table of `compare_types`: a line for each number, with a cell for each type; below, heads as points.
 
-    A cell is orange above the mean of random heads, blue below it, pale for p < 0.01, darker for p_holm < 0.05, or
-    grey. projections: {task: table with layer, head, x and y}, drawn with a colour for each type of `partition`.
+    A cell is grey unless p < 0.01 (pale colour) or p_holm < 0.05 (darker colour); its colour is orange if the type's
+    value is above the mean of random heads, and blue if it is below. projections: {task: table with layer, head, x and
+    y}, drawn with a colour for each type of `partition`.
     """
     groups = []
     for (name, task), rows in shown_rows(table).groupby(["analysis", "task"], sort=False):

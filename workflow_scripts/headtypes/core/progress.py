@@ -28,7 +28,7 @@ def progress(total: int, what: str, unit: str) -> tqdm:
 
 
 def warn(provenance: dict, sentences: Iterable[str]) -> None:
-    """Print each sentence on standard error as a warning that begins with the rule and wildcards in `provenance`."""
+    """Print each sentence on standard error, after `warning:`, and rule and wildcards' values from `provenance`."""
     for sentence in sentences:
         print(f"warning: {title_of(provenance['rule'], provenance['wildcards'].values())}: {sentence}", file=sys.stderr)
 

@@ -33,12 +33,12 @@ class Result:
     rule: name of the rule; of: function from a plan to the entries for which the result is asked for; None for a result
         that is only made if another job reads it.
     about: what the result is, in a few words, for those to whom results are given.
-    content: what is in the files, for the documentation: columns, units, shapes; empty if that of another result says
-        it. It must be passed by keyword: `planning.code` leaves it out, so that no job runs again if it changes.
+    content: what is in the files, for the documentation: columns, units, shapes; empty if another result's content
+        covers it. It must be passed by keyword: `planning.code` leaves it out, so that no job runs again if it changes.
     section: heading of the documentation under which the result is listed.
     name: name of the result among the inputs of jobs, and among the outputs of the stage's rule; empty if a file in
         `rules/` names it.
-    withheld: why the result is not given away (`commands/export.py`); empty if it is.
+    withheld: why the result is not given away (`commands/export.py`); empty for a result that is given away.
     """
 
     path: str
@@ -61,14 +61,14 @@ class Result:
 
 
 def wildcards_of(path: str, entry: Any) -> dict[str, str]:
-    """Return {wildcard: value} for the wildcards in `path`, in order; entry: of a plan, or a dict {wildcard: value}."""
+    """Return {wildcard: value} for the wildcards in `path`, in order; entry: a plan entry or {wildcard: value}."""
     known = entry if isinstance(entry, dict) else entry.wildcards
     return {name: known[name] for name in _WILDCARD.findall(path)}
 
 
 @dataclass(frozen=True)
 class Other:
-    """An input of a job: the file with `result` of another entry of the plan, such as the task of a partition.
+    """An input of a job: the file of `result` for another entry of the plan, such as the task of a partition.
 
     find: function from the plan and the rule's wildcards to this entry; it returns None if the job reads no such file.
     """
@@ -84,7 +84,7 @@ class Other:
 
 @dataclass(frozen=True)
 class Many(Other):
-    """An input of a job: the files with `result` of many entries of the plan, as a mapping {key: path}.
+    """An input of a job: {key of a plan entry: path of the file of `result` for this entry}, for several entries.
 
     find: function from the plan and the rule's wildcards to the entries. by: attribute that holds an entry's key.
     """

@@ -23,7 +23,9 @@ Ends = tuple[np.ndarray, np.ndarray]
 
 
 class Evidence:
-    """A mean over units, such as articles or segments, with the interval (`ends`) and p-values (`tails`) for the truth.
+    """A mean over units, such as articles, with an interval for the true mean (`ends`), and p-values (`tails`).
+
+    A p-value is of the hypothesis that the true mean is at most, or at least, a given limit.
 
     own:   [unit] mean of each unit's items, NaN for a unit without items.
     sizes: [unit] number of items in each unit's mean; by default one.
@@ -196,7 +198,7 @@ class Measured:
 
     @property
     def decides(self) -> bool:
-        """True if the value can decide a claim: it is over 8 units or more, and its interval has a width."""
+        """True if the value can decide a claim: it is over 8 units or more, and `low` differs from `high`."""
         return self.units >= FEWEST_UNITS and self.low != self.high
 
     @property

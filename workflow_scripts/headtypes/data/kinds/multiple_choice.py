@@ -109,7 +109,7 @@ class MultipleChoice(Kind):
         Columns of the table: id; answer, predicted and predicted_normalised, indices from 0 of the right choice, of
         that with the least loss, and of that with the least loss per character (`acc_norm` of the Language Model
         Evaluation Harness); correct and correct_normalised, 0 or 100; and log_likelihood of the right choice, in nats.
-        Among equal choices, the first is taken.
+        Among equal choices, the first is taken. windows, record: not used.
         """
         import numpy as np
         import pandas as pd

@@ -118,7 +118,7 @@ class SentencePair(Kind):
     def score_answers(self, rows, windows, record, values):
         """Return {id of a pair: predicted label} and a table with a row for each pair: id, label, predicted, correct.
 
-        values: {"label": [pair] int, index of the predicted label among the model's logits}.
+        values: {"label": [pair] int, index of the predicted label among the model's logits}. windows: give the ids.
         In the table, the model's labels are the pandas categories of label and predicted; correct is 0 or 100. A pair
         without a label raises `InputError`.
         """
@@ -143,7 +143,11 @@ class SentencePair(Kind):
 
 
 def label_numbers(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
-    """Return the index of each pair's label among the model's, in any case, [pair] int64, or raise `InputError`."""
+    """Return the index of each pair's label among the model's labels, [pair] int64; case makes no difference.
+
+    A model with the labels LABEL_0, LABEL_1, ... has the labels 0, 1, ... instead. A pair without a label, or with one
+    that the model does not know, raises `InputError`.
+    """
     import numpy as np
 
     names, where = labels_of(record), f"models.{record.name}"
