@@ -53,7 +53,7 @@ class Operation:
 
     table: number of the table of Guan et al. 2020 that has conditions with this operation.
     change: function from an `ablate.AblatedHeads`, and the text of the number if there is one, to the new outputs of
-        the heads, one for each query or one for all queries; None if heads stay as they are.
+        the heads, one for each query or one for all queries, or one number for all; None if heads stay as they are.
     number, takes: what may follow the name, as a regular expression and in words.
     draws: whether the number is the seed of random draws.
     readings: fields of `Reading` that can change the operation's result.

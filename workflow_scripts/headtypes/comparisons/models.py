@@ -39,8 +39,8 @@ class ModelPair(NamedTuple):
 def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
     """Return each pair of models; in a pair of a model and its ancestor, the ancestor is `other`.
 
-    parents: {name of a model on a task: name of its parent on that task, or None}. models: {name of a model on a task:
-        the model's own name}.
+    parents: {name of a model on a task: name, on that task, of the model that it was fine-tuned from, or None}.
+    models: {name of a model on a task: the model's own name}.
     """
     pairs = []
     for other, model in combinations(parents, 2):

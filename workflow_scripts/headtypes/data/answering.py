@@ -46,7 +46,7 @@ class SomeTokens:
         return hook or nullcontext()
 
     def draw(self, indices: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> None:
-        """Choose tokens of the next batch to compute logits for: of each input, indices, and the right id at each."""
+        """Choose tokens of the next batch to compute logits for: for each input, the tokens' indices and right ids."""
         self._inputs, owners = len(indices), np.repeat(np.arange(len(indices)), list(map(len, indices)))
         self._drawn = torch.as_tensor(owners), torch.as_tensor(np.concatenate(indices))
         self._right = torch.as_tensor(np.concatenate(right).astype(np.int64))
@@ -124,7 +124,7 @@ class Answers(SomeTokens):
     def scored(self, rows: Sequence, windows: Windows, record: ModelRecord, table: pd.DataFrame) -> Scored:
         """Return {id: answer} and a table of scores with one row for each question, pair or document in `rows`.
 
-        table: a row for each window, with the arrays of `read` as columns.
+        table: a row for each window, with the arrays of `read` as columns. windows: all windows of `rows`.
         Scores have the columns of the kind's `score_answers`, such as id and f1. With `targets` in the object, they
         also have "gold_loss", in nats: the mean over a question's windows with the whole answer (NaN without any), or a
         language model's sum over the tokens to predict (in multiple choice, those of the right choice).
