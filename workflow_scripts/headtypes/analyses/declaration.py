@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 class Analysis:
     """The declaration of one analysis of a model's heads: its rules and results, and the functions that show it.
 
-    per_head and per_pair are for the atlas (the page of every head), best for its list of best heads, and per_set for
-    the comparison of each type with random heads. Each is None if nothing of the analysis is shown there.
+    The functions per_head and per_pair return numbers for the atlas (the page of every head), best its list of best
+    heads, and per_set numbers of sets of heads, by which each type is compared with random heads. A function is None if
+    nothing of the analysis is shown there.
     """
 
     name: str

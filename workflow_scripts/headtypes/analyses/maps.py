@@ -118,9 +118,9 @@ def map_samples(
 ) -> list[AttentionMaps]:
     """Return all heads' attention on each of up to `count` samples, cut to `tokens` if it is longer.
 
-    If `count` is 1, the sample is the one with length nearest to `tokens`; else the first that need no cut are taken,
-    then the first longer ones. A cut takes the end of a text: of a pair, of the second text if the kind of task is
-    `question_answering`, else of the longer text. norms: whether norms are read too.
+    If `count` is 1, the sample whose length is nearest to `tokens` is taken; else the first samples that need no cut
+    and, if there are too few, the first longer ones. A cut removes the end of the text; of a pair, the end of the
+    second text if the kind of task is `question_answering`, else of the longer text. norms: whether norms are read too.
     """
     samples, encoded = choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count)
     attentions, *lengths = run.read(encoded, Maps(), *([KeyLengthsRead()] if norms else []), batch_tokens=1)

@@ -101,7 +101,7 @@ def encode_sentences(
 class WordRows:
     """Some rows of the attention between words, in one layer and one sample of a batch.
 
-    Row or column 0 is for the special tokens before the words, i + 1 for word i, the last for those behind the words.
+    Row or column 0 is for the special tokens before the words, i + 1 for word i, the last for special tokens behind.
     layer, sample: index of the layer, and of the sample in the batch, from 0. start: index of the first of these rows.
     attention: [head, row, index]; a row sums to one, or to less if some attention goes to no token.
     mask: [row, index] whether the model lets a subword of the row's word look at a subword of the column's word; None
@@ -146,8 +146,8 @@ class WordReducer(ListPerSample):
     """A base class of reducers, run with a model, that read the attention between words.
 
     word_of_token: for each sample the index of each token's word, -1 for special tokens. A subclass defines
-    `add_words`, which keeps what it reads from `WordRows`. A row whose subwords stand in two blocks comes whole, with
-    the second.
+    `add_words`, which keeps what it reads from `WordRows`. If a word's subwords lie in several blocks, the word's whole
+    row comes with the last of these blocks.
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]]):
@@ -198,9 +198,9 @@ class WordReducer(ListPerSample):
 class WordMaps(WordReducer):
     """A reducer, run with a model, whose result is the attention between the words of each sample.
 
-    The result has an array for each sample, [layer, head, row, column] float32: of the row's word (mean over its
-    subwords) to the column's (sum over its subwords). Index 0 is the special tokens before the words, i + 1 word i, and
-    the last index the special tokens behind the words.
+    The result has an array for each sample, [layer, head, row, column] float32: attention of the row's word (mean over
+    its subwords) to the column's word (sum over its subwords). Index 0 is the special tokens before the words, i + 1
+    word i, and the last index the special tokens behind the words.
     """
 
     def start(self, batch: Batch) -> None:

@@ -82,7 +82,7 @@ def alone(model: PreTrainedModel) -> RLock:
 
 
 def tokens_of_longest(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, max_length: int | None) -> int:
-    """Return `max_length` or, if None, the most that model and tokenizer take; `InputError` if the model takes less."""
+    """Return `max_length` or, if None, what model and tokenizer take at most; `InputError` if the model takes fewer."""
     most = longest_input(model.config)
     if max_length is not None and max_length > most:
         raise InputError(f"max_length is {max_length}, but the model takes {most} tokens at most.")

@@ -36,8 +36,8 @@ class DropsOfDraws(NamedTuple):
 def drops_of_draws(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, DropsOfDraws]:
     """Return {score, such as f1: its drops under a condition and under draws of random heads}.
 
-    controls: a table with a row of scores for each question under each draw of random heads. scores, baseline: tables
-    with a row for each question, at least those of `controls`, under the condition and under the baseline.
+    controls: a table with the columns draw (of random heads), id (of a question), overlap (0 to 1, of the draw) and
+    scores. scores, baseline: the id and scores of at least these questions under the condition and the baseline.
     """
     controls = controls.sort_values(["draw", "id"])
     asked, overlap = controls["id"].unique(), float(controls.groupby("draw")["overlap"].first().mean())

@@ -62,8 +62,8 @@ class Asked(NamedTuple):
 def evaluate_condition(asked: Asked, *, condition: str, operations: dict[str, str], **settings) -> Scored:
     """Return (answers, scores): a model's answers to a task while heads are ablated, and the scores of the answers.
 
-    asked: the task and the model. condition: its name, for messages. operations: {type or head: operation}; a head is
-        written `layer-head`, from 1. settings: fields of `Settings`, such as kind and precision.
+    asked: the task, the model and its partition. condition: its name, for messages. operations: {type of the partition,
+        or head as `layer-head` from 1: operation}. settings: the fields of `Settings`, such as batch_tokens.
     answers: {id: answer text or predicted label}. scores: a table with a row for each question, pair or document.
     """
     rows, windows, partition, record, head_outputs = asked
@@ -78,7 +78,7 @@ class Evaluator:
 
     rows, windows: questions, pairs or documents, and their windows. head_outputs: mean outputs of heads, [layer, head,
         channel], for the operation `mean`. gold: whether scores include the cross entropy of the right answer, in nats.
-    Raises `InputError` if the model cannot answer the rows or, where padding counts, take `max_seq_length` tokens.
+    Raises `InputError` if the model cannot answer the rows, or takes fewer tokens than the windows are padded to.
     """
 
     def __init__(

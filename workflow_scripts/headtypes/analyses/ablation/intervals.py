@@ -57,11 +57,11 @@ class Scored:
         """Return the sum of the conditions' mean scores, each times its weight, with an interval over units.
 
         weights: {condition: weight}. baseline: the baseline's name, or None.
-        If the baseline has a weight, the sum is made of two parts (`statistics.added`): the drops from the baseline,
-        and the baseline's score times the sum of all weights. An interval rests on units whose value is not the most
-        frequent one; 8 of them, or half of all units, are enough. If there are enough in the drops (without a baseline,
-        in the sum), but not in the score under some condition other than the baseline, the sum is instead made of one
-        part for each condition. This happens if nearly all answers are wrong under the condition.
+        The sum is made of parts (`statistics.added`). It is a single part or, if the baseline has a weight, two: the
+        drops from the baseline, and the baseline's score times the sum of all weights. A part varies enough for its
+        interval if 8 units, or half of all, differ from the part's most frequent value. If the single part or the drops
+        vary enough, but the score under some condition other than the baseline does not (nearly all answers are wrong
+        there), each condition becomes a part of its own.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())
@@ -88,7 +88,8 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
     name of the baseline, or None. The columns are condition and, for each metric, {metric}, the mean score, and
     drop_{metric}, how much worse the mean is than the baseline's, in the unit of the scores. The ends of both columns'
     intervals over questions have the endings _low and _high, those over articles _low_by_article and _high_by_article.
-    What is not known is NaN. The F1 of sentence pairs has no columns, since it is no mean over pairs.
+    A drop is NaN without a baseline; an interval is NaN over fewer than 8 units, over articles that are unknown, and of
+    the baseline's own drop. The F1 of sentence pairs has no columns, since it is no mean over pairs.
     """
     first = next(iter(scores.values()))
     table = {"condition": list(scores)}

@@ -155,14 +155,14 @@ def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
 
 
 def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> dict:
-    """Return the two heads whose common absence costs most, in standard errors, beyond the sum of their costs.
+    """Return the two heads whose joint cost differs most, in standard errors, from the sum of their costs.
 
-    away: [set, head] heads that a set lacks. lost: [set] losses in nats. fit: of costs to these losses.
+    away: [set, head] heads that a set lacks. lost: [set] losses in nats. fit: of costs to these losses. seed: of p.
     Only the 24 heads whose costs differ most from 0, in standard errors, are paired, if at least three sets lack both.
-    The keys are heads (two indices), sets (number that lack both), effect (cost beyond the sum of both costs, in nats),
-    standard_error, and p, the probability that chance gives any of the compared pairs an effect as large, by
-    permutation over sets of what costs do not explain (Freedman and Lane 1983). Without a pair that can be tested,
-    heads is empty, sets is 0, and the rest is None.
+    The keys are heads (two indices), sets (number that lack both), effect (joint cost minus the sum of both
+    costs, in nats), standard_error, and p, the probability that chance gives any compared pair an effect as large, of
+    either sign, by permutation over sets of what costs do not explain (Freedman and Lane 1983). Without a pair that
+    can be tested, heads is empty, sets is 0, and the rest is None.
     """
     some = np.sort(np.argsort(-np.abs(fit.effects / fit.errors), kind="stable")[:_PAIRED])
     one, other = (some[index] for index in np.triu_indices(len(some), 1))

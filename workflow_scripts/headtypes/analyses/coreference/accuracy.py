@@ -163,9 +163,10 @@ read_coreference = table_reader("holds no accuracies at antecedents", dict.fromk
 
 @dataclass(frozen=True)
 class MentionSums:
-    """The numbers of mentions, and of mentions whose antecedent is found, in each document.
+    """The numbers of mentions, and of mentions whose antecedent is found (`right`), in each document: [document, row].
 
-    A row is about a best head or baseline, and a type of mentions. For the baseline `chance`, probabilities are summed.
+    A row is about a best head or baseline, and a type of mentions; system, candidates, type and chosen say which, as in
+    the table of `measure_coreference`. For the baseline `chance`, `right` is a sum of probabilities.
     """
 
     system: Annotated[list[str], Stored(dimension="row")]

@@ -121,9 +121,9 @@ class Targets(PerSample):
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
     """Return a table with the columns detector; sequence, layer, head (from 0); score and null.
 
-    score: mean share of attention to the token that the detector looks for, such as the first or the previous one.
-    null: for induction and duplicate this share if the second half is shuffled; for first the largest mean share to
-    another position; for previous and next that at another offset. what: a name of the work, for messages.
+    score: share of attention to the token that the detector looks for, such as the previous one, mean over tokens.
+    null: for induction and duplicate the same share if the second half is shuffled; for first, previous and next the
+    largest mean share to one other position (first) or distance. what: a name of the work, for messages.
     """
     (scores,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     score, null = (np.stack([pair[side] for pair in scores.values()]) for side in (0, 1))

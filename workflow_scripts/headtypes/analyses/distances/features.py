@@ -88,7 +88,7 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return features from a result of `DistanceFeatures`, and their part at the first token or None: [..., 69]."""
+    """Return (features, their parts at the first token or None), [..., 69] each, of a result of `DistanceFeatures`."""
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None
 
 
@@ -154,8 +154,8 @@ def read_head_features(
 ) -> tuple[np.ndarray, tuple[int, int]]:
     """Return (features, shape): distance features of heads, means over the samples of a file, and (layers, heads).
 
-    features: [head, column], layer by layer; the columns are the bins, self, cls, sep, comma and period. distance_bins,
-    first_token, of: number of bins, whether the first token counts as `[CLS]` if no sample has one, weights or norms.
+    features: [head, column], layer by layer; columns: bins, self, cls, sep, comma, period. distance_bins: number of
+    bins. first_token: whether the first token counts as `[CLS]` if no sample has one. of: features of weights or norms.
     """
     with opened_arrays(path, Features) as file:
         shape = file["distance"].shape[1:3]

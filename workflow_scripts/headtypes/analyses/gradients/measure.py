@@ -123,7 +123,7 @@ def measure_text_gradients(
 
     The loss is on masked words or, of a decoder, on the next token. task: name of the task, for messages. kind: kind of
     task, such as `text`. samples: number of texts that are drawn by the seed, at most. settings: keyword arguments of
-    `ModelOnTask`. If nothing can be predicted, values are NaN.
+    `ModelOnTask`. Values are NaN if no text has a word to predict, or the model lacks an output layer or mask token.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=record.language_head, **settings)
 

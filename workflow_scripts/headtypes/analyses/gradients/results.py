@@ -18,7 +18,10 @@ _read_table = table_reader(
 
 @dataclass(frozen=True)
 class Gradients:
-    """Each head's mean |dLoss / dA| over its attention A to each kind of token (Clark et al. 2019, section 3.2)."""
+    """Each head's mean |dLoss / dA| over its attention A to each kind of token (Clark et al. 2019, section 3.2).
+
+    values: [layer, head, kind], with the kinds `[SEP]`, `[CLS]`, comma or period, other tokens, and all tokens.
+    """
 
     # [layer, head, kind] mean of |dLoss / dA|, in the order of `ATTENDED`; NaN where no sample has such a token.
     values: np.ndarray

@@ -203,7 +203,11 @@ _HALVES = "halves"
 
 @dataclass(frozen=True)
 class BestHeads:
-    """The best attention head for each dependency relation, and how many of its guesses are right in each sentence."""
+    """The best attention head for each dependency relation, and how many of its guesses are right in each sentence.
+
+    chosen: [relation, fold, 6] the numbers that `CHOSEN` names, such as layer and head. right: [sentence, relation, 5]
+    sums, over a relation's words in the sentence, of the numbers that `QUANTITIES` names.
+    """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
     relation: Annotated[list[str], Stored(dimension="relation")]
@@ -333,8 +337,8 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 class RelationTables(NamedTuple):
     """Tables of all heads' accuracies and of the best heads, and {what best heads are scored on: `BestHeads`}.
 
-    They are scored on `file`, where they are also chosen, and on `test` or, without a test file, by `halves`: heads
-    that are chosen on sentences of odd index are scored on those of even index, and the reverse.
+    Best heads are scored on `file`, where they are also chosen, and on `test` or, without a test file, by `halves`:
+    heads that are chosen on sentences of odd index are scored on those of even index, and the reverse.
     """
 
     heads: pd.DataFrame
@@ -348,9 +352,9 @@ def measure_relations(
     """Return the accuracy of every head at every dependency relation, and the best head of each relation.
 
     parts: {"file": sentences} and, if there is a test file, {"test": sentences}. arcs: guesses of heads on each part.
-    least: number of words in `file` that a relation must have to be in the tables; `root` and `punct` never are, and
-    totals always. A row is about a relation and, in the first table, a part, a head and a direction: whether the
-    dependent looks at its syntactic head or the reverse. docs/lookup/outputs.md describes the columns.
+    least: number of words in `file` that a relation must have to be in the tables. The tables never hold `root` and
+    `punct`, and always the totals. A row is about a relation and, in the first table, a part, a head and a direction
+    (whether the dependent looks at its syntactic head or the reverse). docs/lookup/outputs.md lists the columns.
     """
     read = {name: _Part(parts[name], arcs[name]) for name in arcs}
     listed = [

@@ -14,7 +14,8 @@ DIRECTIONS = ("dependent_to_head", "head_to_dependent")
 class ArcGuesses:
     """The two guesses of every attention head at each word's syntactic head, in the sentences that a model can read.
 
-    They are the word that the word looks at most, and the word that looks at it most: numbers from 1, -1 for none.
+    guess: [word, layer, head, 2] the number, from 1 in the sentence, of the word at which this word looks most, and of
+    the word that looks most at this word; -1 for none.
     """
 
     sentence: Int32[np.ndarray, " sentence"]

@@ -41,7 +41,7 @@ class SameWord:
 
     shares: [sample, layer, head, place] mean attention of words to the same word in the other text (place 0), or
         elsewhere in their own text (place 1), over words of the sample that have the same word there; NaN if none has.
-    chance: [sample, place] this mean for even attention. frequent: the words that `words_of` leaves out.
+    chance: [sample, place] this mean for even attention. frequent: the most frequent words, which are left out.
     """
 
     shares: Float32[np.ndarray, "sample layer head 2"]

@@ -61,10 +61,11 @@ def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) ->
     one-to-one, with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far, special),
     vertical special - far. For any other k the names are `type-1`, `type-2`, ..., in the order of the clusters.
 
-    A name is doubtful unless three leads are larger than their uncertainty: of the total, over assignments with another
-    name for the centroid; of the name's score for the centroid, over other names'; and, for diagonal, dense or
-    vertical, of the centroid's near, far or special, over other centroids'. The uncertainty is the largest change of
-    the lead in a half of the samples or, if larger, for near, far and special, two standard errors over heads.
+    A name is doubtful unless three leads are larger than their uncertainty: (1) of the total, over the best total with
+    another name for the centroid; (2) of the name's score for the centroid, over the best score of another name; (3)
+    for diagonal, dense or vertical, of the centroid's near, far or special share, over another centroid's largest.
+    A lead's uncertainty is its largest change if only one half of the samples is taken; for lead 3, two standard errors
+    over heads, if these are larger.
     groups, errors: shares of attention (near, special, far) of the centroids, which are ordered by rising special, and
         standard errors of the shares over heads. halves: the shares of the same clusters in each half of the samples.
     """
@@ -135,7 +136,7 @@ class Clustering:
     naming: Naming
 
     def named_again(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
-        """Return the same clusters; now a name that `name_types` doubts with these halves is doubtful, too.
+        """Return the same clusters and names; doubts are those of `name_types` with these halves of the samples.
 
         halves: for each half of the samples {"near", "special", "far": the share of attention of each cluster}.
         """
@@ -326,7 +327,7 @@ def _restarts(purpose: str, method: str, restarts: int) -> int:
 def measure_stability(
     features_by_sample: np.ndarray, labels: np.ndarray, *, models: int = MODELS, seed: int, pairs=True, **settings
 ) -> dict:
-    """Return how far clusterings of random halves of heads, of samples, and of pairs of both agree (von Luxburg 2010).
+    """Return how far clusterings of random halves of heads, samples, and (head, sample) pairs agree (von Luxburg 2010).
 
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
     models: clusterings of each kind of half, at least 2. seed: each half and fit has a seed derived from this one.
@@ -334,13 +335,13 @@ def measure_stability(
     are fitted to pairs. settings: method, k, scale and restarts (of each fit), as in `cluster_heads`.
 
     The keys are models; profiles, for each half of the samples {"near", "special", "far": each cluster's share of
-    attention}; and heads, samples and pairs, each a dictionary, or None for pairs that are not halved. Its keys are
-    all_agree, the percentage of heads (or pairs) to which all models give the same cluster; pairwise, the same of two
-    models, mean over all twos; and by_head, for each head the percentage of models that give it its cluster of the full
-    fit (for pairs, mean over its samples). A model is fitted to half of the heads, to the means of all heads over half
-    of the samples, or to half of the pairs, and predicts all heads from all samples, or all pairs. Its clusters are
-    matched to those of the full fit, which for pairs is a fit to all pairs. Guan et al. 2020, section 4, report
-    `all_agree` as a "proportion of input samples", without saying of what; hence all three.
+    attention}; and heads, samples and pairs, each a dictionary, or None for pairs that are not halved. The dictionary
+    has the keys all_agree, the percentage of heads (or pairs) to which all models give the same cluster; pairwise, the
+    percentage to which two models do, mean over all choices of two; and by_head, for each head the percentage of models
+    that give it its cluster of the full fit (for pairs, mean over its samples). A model is fitted to half of the heads,
+    to the means of all heads over half of the samples, or to half of the pairs, and predicts all heads from all
+    samples, or all pairs. Its clusters are matched to those of the full fit, which for pairs is a fit to all pairs.
+    Guan et al. 2020, section 4, report `all_agree` as a "proportion of input samples", not saying of what; hence three.
     Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.
     """
 

@@ -27,9 +27,9 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
         mean; a share of 0 counts as half of the smallest positive share. seed: of the k-means with two clusters.
     Returns None for fewer than 20 different heads, else a dictionary with three keys. position: [head] the product of
     each head's point with the vector between the centres of two clusters by k-means. line: the dip of the positions.
-    paths: the lower quartile over heads of the dip of path lengths to all heads. Paths are the shortest over edges of
-    each head to its 10 nearest heads (at most a quarter of all), and of a tree that joins all heads; lengths are means
-    over paths from the head and from these nearest. Heads on an arc have one peak along it, but two along any line.
+    paths: the lower quartile over heads of the dip of a head's path lengths to all heads. Paths are the shortest along
+    edges, which join each head to its 10 nearest heads (at most a quarter of all), and in a tree all heads; a length is
+    the mean over paths from the head and its nearest. Heads on an arc have one peak along it, but two along any line.
     """
     if len(np.unique(features, axis=0)) < FEWEST_HEADS:
         return None
@@ -55,7 +55,7 @@ def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
 def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
     """Return the p-value of the hypothesis that heads have no gaps: the larger of the two p-values of `measured_gaps`.
 
-    gaps: {"line", "paths": dip in percent}. heads: their number. A dip below the mean dip of uniform samples has 1.
+    gaps: {"line", "paths": dip in percent}. heads: number of heads. A dip below the uniform samples' mean has p = 1.
     """
     return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
 
