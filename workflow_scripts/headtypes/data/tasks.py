@@ -51,7 +51,7 @@ def write_records(path: StrPath, records: Sequence[StrictRecord]) -> None:
 
 
 def read_records(path: StrPath, record: type[Record]) -> list[Record]:
-    """Return the records in a file with one JSON object per line, as instances of the class `record`."""
+    """Return a file's lines, JSON objects, as instances of the class `record`; raise `InputError` if one is none."""
     adapter, records = TypeAdapter(record), []
     for number, line in numbered_rows(path):
         try:
@@ -147,7 +147,7 @@ MAIN_METRICS: dict[str, Metric] = {metrics[0].name: metrics[0] for metrics, _ in
 
 
 def counted_by(metrics: Collection[Metric]) -> str:
-    """Return the plural name of what `metrics` are means over, such as "questions"; "rows" for unknown metrics."""
+    """Return what a task's `metrics` are means over, such as "questions"; "rows" if no kind of task has them all."""
     return next((counted for known, counted in MEASURES.values() if set(metrics) <= set(known)), "rows")
 
 
@@ -161,7 +161,7 @@ def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
 
 
 def tested_metric(names: Collection[str]) -> Metric:
-    """Return the metric to compare heads by: F1 if `names` has exact_match, else accuracy or loss, whichever it has."""
+    """Return the metric to compare heads by, of the metrics `names`: F1 beside exact_match, else accuracy or loss."""
     return F1 if EXACT_MATCH.name in names else next(main for name, main in MAIN_METRICS.items() if name in names)
 
 
@@ -195,7 +195,7 @@ ID = DataColumn(None, "Column of the sample's id; without it, the row number.")
 
 
 def check_same(rows: Sequence, windows: Windows) -> None:
-    """Raise `InputError` unless the windows were built from rows with the same ids in the same order."""
+    """Raise `InputError` unless the windows were built from rows with the same ids as `rows`, in the same order."""
     if [row.id for row in rows] != windows.question_ids:
         raise InputError("The windows were built from other questions or pairs than these; build them again.")
 
@@ -271,11 +271,11 @@ class Kind(ABC):
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
-        """Return the right class in each window for each distribution that the model predicts, [window, distribution].
+        """Return the right answer in each window, [window, 2] int in question answering, else [window, 1] int.
 
         In question answering, these are the indices of the answer's first and last token, both -1 in a window without
-        the whole answer; for a pair of texts, the index of its label. For a language model, the result is the number of
-        tokens to predict, [window, 1]: -1 if there are none, or if the window is a wrong answer of multiple choice.
+        the whole answer; for a pair of texts, the index of its label; for a language model, not the tokens but their
+        number: -1 if there are none to predict, or if the window is a wrong answer of multiple choice.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
@@ -284,7 +284,7 @@ class Kind(ABC):
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, attention_mask: torch.Tensor) -> torch.Tensor:
-        """Return a model's logits, [input, class, 1], or [input, token, 2] for an answer's first and last token."""
+        """Return logits: [input, class, 1], or [input, token, 2] for an answer's first and last token, padding -inf."""
         return output.logits[:, :, None]
 
     def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> dict[str, np.ndarray]:
@@ -306,7 +306,7 @@ class Kind(ABC):
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
-        """Return {name of a metric: mean of its column}, and the number of rows as n_questions, n_pairs or the like."""
+        """Return {metric: mean of its column}, and the number of rows as "n_questions", "n_pairs" or "n_documents"."""
         metrics, counted = MEASURES[self.name]
         return {metric.name: float(scores[metric.column].mean()) for metric in metrics} | {f"n_{counted}": len(scores)}
 
@@ -332,12 +332,15 @@ def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> An
 
 
 def read_ids(table: Any, where: str, column: str | None) -> list[str]:
-    """Return each row's id as text: the row's value in `column`, or its number from 0 if `column` is None."""
+    """Return each row's id as text: its value in `column`, or its number from 0 for None; where: file, for messages."""
     return list(map(str, range(len(table)) if column is None else plain_values(table, where, column, booleans=False)))
 
 
 def plain_values(table: Any, where: str, column: str, booleans: bool = True) -> list[str | int | bool]:
-    """Return a column as texts, whole numbers and, if `booleans`, truth values; raise `InputError` for other values."""
+    """Return a column as texts, whole numbers and, if `booleans`, truth values; where: the file, for messages.
+
+    Raises `InputError` for any other value, for an empty text and for a missing value.
+    """
     plain = []
     for row, value in enumerate(table[column].to_numpy(object), start=1):
         if isinstance(value, float) and value.is_integer():

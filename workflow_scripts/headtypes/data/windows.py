@@ -107,8 +107,8 @@ def windows_of_pairs(
 def token_spans(encoding: Encoding, *texts: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the index of each token's text in `texts`, [token] int, and the token's characters there, [token, 2] int.
 
-    The characters are given as the index of the first, and the index after the last, without white space around them,
-    which belongs to the preceding sentence and should begin no answer. For a special token, all numbers are -1.
+    The characters are given as the index of the first, and the index after the last. White space at a token's ends is
+    left out, so that no answer begins with it. For a special token, all numbers are -1.
     """
     part = np.array([-1 if number is None else number for number in encoding.sequence_ids], int)
     spans = [

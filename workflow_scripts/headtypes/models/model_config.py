@@ -17,7 +17,7 @@ _HEADLESS = ("conv", "linear_attention", "mamba", "mlp", "moe", "recurrent")
 
 
 def config_of(record: ModelRecord) -> PreTrainedConfig:
-    """Return a fetched model's config without special kernels, feed-forward chunks and quantised arithmetic."""
+    """Return a fetched model's config; special kernels, feed-forward chunks and quantised arithmetic are turned off."""
     config = AutoConfig.from_pretrained(**record.pretrained)
     # What a config.json names may be code from the Hub, or a package that not every machine has.
     config._attn_implementation = config._experts_implementation = None

@@ -86,7 +86,7 @@ def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
 
 
 def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a model's config.json; {} without one on this machine; source: as in the configuration."""
+    """Return the content of a model's config.json; {} if there is no such file in the folder of its `source`."""
     folder, gguf = place_of(source)
     file = None if folder is None or gguf else Path(folder, "config.json")
     read = read_json(file) if file is not None and file.is_file() else None
@@ -172,12 +172,12 @@ def read_model_record(path: StrPath) -> ModelRecord:
 
 
 def unavailable(key: str, repository: str, revision: str | None) -> str:
-    """Return the start of a message: neither the Hub nor the cache has a repository; key: its key in the config."""
+    """Return the start of an error's text: neither Hub nor cache has `repository`, named in the config under `key`."""
     return f"{key}: {repository}{f' ({revision})' if revision else ''} cannot be had from the Hub or the local cache"
 
 
 def check_contents(where: str, folder: Path) -> None:
-    """Remove a file of a Hub snapshot if it is found damaged, and raise an `InputError` that begins with `where`."""
+    """Remove a file of a Hub snapshot if its SHA-256 is wrong, and raise an `InputError` that begins with `where`."""
     # The file's name in the cache is its SHA-256 on the Hub, whose own client compares lengths alone.
     for file in filter(Path.is_symlink, folder.rglob("*")):
         content = file.resolve()

@@ -146,7 +146,7 @@ def tasks_with_maps(plan: Plan, model: str) -> list:
 
 
 def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
-    """Return {task or partition: entry} of results of a kind in `IN_ATLAS`; an entry's `wildcards` fill the path."""
+    """Return {task or partition: entry of the plan} of a model's results of one kind; kind: a key of `IN_ATLAS`."""
     tasks = tasks_with_maps(plan, model)
     if kind == "features":
         return {entry.task: entry for entry in tasks[:1]}

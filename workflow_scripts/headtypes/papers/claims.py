@@ -61,7 +61,10 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """HOLDS if the interval (or a value without one) is on the claimed side, FAILS if on the other, else OPEN."""
+        """HOLDS if the interval (or a value without one) is on the claimed side, FAILS if on the other, else OPEN.
+
+        The verdict is also OPEN if the value is over fewer than 8 units, or if its interval has no width.
+        """
         if not self.measured.decides:
             return OPEN
         # Rounded, so that a value at the limit stays there in spite of floating-point errors.
@@ -72,7 +75,10 @@ class Finding:
 
     @property
     def p(self) -> float:
-        """The two-sided p-value for a true value at `limit`; NaN without units, 1 with fewer than 8 or equal ones."""
+        """The two-sided p-value of the hypothesis that the true value equals `limit`; NaN without an interval.
+
+        It is 1 if the value is over fewer than 8 units, or if its interval has no width.
+        """
         if not self.measured.decides:
             return 1.0
         return math.nan if self.measured.p_value is None else self.measured.p_value(self.limit)
@@ -292,8 +298,8 @@ class Verdict:
     def deciding(self) -> int | None:
         """The index, in `findings`, of the finding that makes the verdict; None if there is no verdict.
 
-        If a reading fails, its failing finding with the smallest p-value decides. Otherwise the finding with the
-        largest p-value decides, among those with the verdict of the reading. Among several readings, the one whose
+        In a reading that fails, the failing finding with the smallest p-value decides; in any other, the finding with
+        the largest p-value among those with the reading's verdict. If there are several readings, the one whose
         deciding finding has the largest p-value is taken. A missing p-value counts as 0.
         """
         p = np.nan_to_num([finding.p for finding in self.findings])
@@ -310,7 +316,8 @@ def judge(claim: Claim, quantities: Quantities) -> Verdict:
     """Return the verdict on a claim.
 
     A claim fails if one of its findings fails, is open if a finding is open and none fails, and holds if all findings
-    hold. If the paper can be read in several ways, a claim is open unless every reading gives the same verdict. A claim
+    hold. A finding that fails counts as open if its p-value, times the number of findings in its reading, is 0.05 or
+    more. If the paper can be read in several ways, a claim is open unless every reading gives the same verdict. A claim
     has no verdict if a quantity that the claim needs is not known.
     """
     try:
@@ -325,9 +332,9 @@ def judge(claim: Claim, quantities: Quantities) -> Verdict:
 
 
 class Correction(NamedTuple):
-    """A verdict after correction for the number of claims; "" if the finding that decides has no p-value.
+    """A verdict after correction for the number of claims; "" if its deciding finding has no p-value or is not tested.
 
-    p, p_holm: p-value of the deciding finding before and after the correction; NaN if it has none.
+    p, p_holm: p-value of the deciding finding before and after the correction; NaN without a corrected verdict.
     """
 
     verdict: str
@@ -336,12 +343,12 @@ class Correction(NamedTuple):
 
 
 def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES)) -> list[Correction]:
-    """Return one `Correction` for each verdict, by Holm's procedure over all findings that have a p-value.
+    """Return one `Correction` for each verdict, by Holm's procedure over the p-values of the tested claims' findings.
 
     verdicts: the verdicts on all claims about one model with a partition or task.
-    tested: what claims that are corrected rest on, values of `Claim.basis` such as "stated"; other claims get NaN.
-    A finding whose corrected p-value is not below 0.05 is open. With a probability of at least 0.95, no finding that an
-    interval decided is wrong. Findings without a p-value keep their verdicts, of which no error rate is known.
+    tested: values of `Claim.basis`, such as "stated"; claims with another basis are not counted, and get "" and NaN.
+    A finding whose corrected p-value is not below 0.05 is open. With a probability of at least 0.95, no tested finding
+    that an interval decided is wrong. Findings without a p-value keep their verdicts; their error rate is not known.
     """
     p = np.array([it.p if verdict.claim.basis in tested else np.nan for verdict in verdicts for it in verdict.findings])
     corrected = iter(holm(p).tolist())

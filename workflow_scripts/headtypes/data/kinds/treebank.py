@@ -38,7 +38,7 @@ class Sentence(StrictRecord):
     lemmas: tuple[str, ...]
 
     def arcs(self) -> Iterator[tuple[int, int, str]]:
-        """Yield (number, number of the head, relation) for each word, counted from 1; the root's head is 0."""
+        """Yield (number, head's number, relation to the head) for each word; the first word is 1, the root's head 0."""
         for word, (head, relation) in enumerate(zip(self.heads, self.relations, strict=True), start=1):
             yield word, head, relation
 
@@ -90,7 +90,7 @@ class SentenceLines:
     """The lines of one sentence in a CoNLL-U file; `words` has one line for each word.
 
     comments: {key: (number of the line, from 1, value)} of its first `# key = value`; the value is "" for `# key`.
-    empty: (number of words before the node, line) for each empty node, a word that the sentence leaves out.
+    empty: (number of `words` before it, its line) for each empty node, a line for a word that the text leaves out.
     """
 
     comments: dict[str, tuple[int, str]] = field(default_factory=dict)

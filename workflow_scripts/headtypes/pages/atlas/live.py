@@ -77,9 +77,10 @@ def seen(model: Mapping, encoded: Encoded, read: Callable, tokenizer, files: Res
 
 
 class Answer(NamedTuple):
-    """The answer of a model to a text: candidates, such as words, each with a value: its probability if `unit` is "".
+    """The answer of a model to a text: candidates, such as words, each with a value.
 
-    title: what is answered, such as "next token". values: [candidate]. name: function from an index to the text.
+    title: what is answered, such as "next token". values: [candidate], probabilities if `unit` is "".
+    name: function from a candidate's index in `values` to its text.
     """
 
     title: str

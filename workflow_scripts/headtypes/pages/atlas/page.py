@@ -183,7 +183,10 @@ def _named_heads(files: ResultFiles, heads: int) -> list[dict]:
 
 
 def type_column(name: str, partition: Partition, *, of_parent: bool = False) -> Column:
-    """Return the atlas's column with each head's type in a partition called `name`, the parent's if `of_parent`."""
+    """Return the atlas's column with each head's type in a partition called `name`.
+
+    of_parent: whether the partition is one of the model's parent, from which the model was fine-tuned.
+    """
     styles = type_styles(partition.types)
     categories = [
         {"name": type_, "colour": styles[type_].colour, "doubtful": type_ in partition.doubtful}

@@ -91,7 +91,7 @@ def together_table(comparisons: Mapping[str, StrPath]) -> pd.DataFrame:
     """Return a row for each verdict on a claim over several models that differ in a random seed alone.
 
     comparisons: {paper: path of the CSV file with its claims' verdicts}. Columns: paper, id, claim, place, model (the
-    models' common name), subject (a partition or a task), verdict, reason, value, low, high.
+    models' common name), subject (a partition or a task), verdict, reason, value, low and high (its interval).
     """
     parts = []
     for paper, path in comparisons.items():

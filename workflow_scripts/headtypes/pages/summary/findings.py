@@ -43,7 +43,7 @@ _FINDING = re.compile(
 
 
 class Mark(NamedTuple):
-    """A line in a card's picture: dot, tick (or None) and both ends of a bar (or None), in percent of the width."""
+    """A row of a card's picture: places of a dot, a tick and both ends of a bar, in percent of the picture's width."""
 
     label: str
     text: str
@@ -174,8 +174,8 @@ def matter_card(
     """Return the card that says whether some heads of a model cost more than others, and whether types differ in cost.
 
     name: of the partition. links: to the files that the answer follows from.
-    company: results of `read_costs`, `read_fit` and `read_labels`, from heads left out in random sets.
-    left_out: costs of types left out whole. Each of the last two is None if it was not measured.
+    company: results of `read_costs`, `read_fit` and `read_labels`, from heads left out in random sets; None without.
+    left_out: costs of types of which all heads are left out; None if not measured.
     """
     question = "Do single heads matter?"
     if company is None:

@@ -28,7 +28,7 @@ class TypeCosts(NamedTuple):
     """The cost of one operation when it is applied to the heads of one type alone, for each type.
 
     costs: indexed by type; columns: condition, heads (their number), drop (by how much the metric gets worse), low and
-        high (of its interval), random (the drop for as many random heads). NaN: unknown. whole: score of all heads.
+        high (of its interval), random (the drop for as many random heads). NaN: unknown. whole: score with all heads.
     """
 
     costs: pd.DataFrame
@@ -39,7 +39,7 @@ class TypeCosts(NamedTuple):
         return f"{number:z.{self.metric.decimals - 1}f}"
 
     def sentence(self, without: str, type_: str, model: str) -> str:
-        """Return words such as "Without its 28 dense heads bert loses 3.1 of its 88.2 points of F1"; without: "its"."""
+        """Return, say, "Without its 28 dense heads bert loses 3.1 of its 88.2 points of F1"; without: here "its"."""
         without = f"Without {without} {self.costs.loc[type_, 'heads']:.0f} {type_} heads"
         drop, lower = self.costs.loc[type_, "drop"], self.costs.loc[type_, "drop"] < 0
         amount, whole, steps, title = self.text(abs(drop)), self.text(self.whole), self.metric.steps, self.metric.title
@@ -102,8 +102,8 @@ def best_heads(task: str, found: Iterable[Mapping]) -> list[Best]:
     """Return up to four heads that are best at something on a task, those farthest above the best offset first.
 
     found: mappings with the keys layer and head (from 0), at (what the head is best at), value (its score in percent)
-        and above (points above the word at the best fixed offset, such as the next word; or None). If a head has the
-        same value at two of these, the one farther above is taken.
+        and above (points above the word at the best fixed offset, such as the next word; or None). If a head
+        has the same value at two things, the thing at which it is farther above is taken.
     """
     by_score = {}
     for it in sorted(found, key=lambda it: -(it["above"] or 0)):
@@ -197,7 +197,7 @@ def _looks(profile: np.ndarray, most: float, shares: pd.Series) -> list[dict[str
 
 
 def where(heads: np.ndarray) -> str:
-    """Return in words the fewest layers with at least half of a type's heads. heads: [layer] number of these heads."""
+    """Return words as "9 in layers 3 and 4" on the fewest layers with half of a type's heads; heads: [layer] number."""
     most = np.argsort(-heads, kind="stable")
     layers = np.sort(most[: 1 + int(np.argmax(np.cumsum(heads[most]) >= heads.sum() / 2))])
     if len(layers) > _NAMED_LAYERS:

@@ -124,8 +124,9 @@ class Trees(Accuracies):
     def at_least(
         self, number: int, relations: Sequence[str], statistic: Statistic, side: Side, limit: float
     ) -> Finding:
-        """Return the finding that the best heads of at least `number` relations have a statistic on a side of a limit.
+        """Return the finding that in at least `number` relations the best head's statistic is above or below a limit.
 
+        relations: names of relations. side: "above" or "below", as the paper claims.
         statistic: the "accuracy"; its "lead" over that of the word at the best fixed offset; or, for "direction", the
             accuracy of the best head from dependent to head less that of the best from head to dependent.
         limit: in percent for "accuracy", else in points.

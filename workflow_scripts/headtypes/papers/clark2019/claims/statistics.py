@@ -99,7 +99,7 @@ def shows(behaviour: Behaviour, whole: Statistics) -> np.ndarray:
 def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndarray:
     """Return the behaviour of each head as Figure 6 marks it, such as "broad", [layer, head] str; "" without one.
 
-    If a head shows several of `rules`, the last counts. A behaviour whose statistic is not known marks no head.
+    A head that shows several of `rules` gets the last of them. A rule whose statistic is not known is skipped.
     """
     marked = np.full(next(iter(statistics.heads.values())).shape, "", dtype=object)
     for rule in rules:

@@ -105,7 +105,7 @@ class Heads(Quantities):
         return self.quantity(f"layers.{name}.first.less_last", found.label, found.measured)
 
     def largest(self, statistic: str, number: int) -> Quantity:
-        """Return the largest value that a statistic reaches in at least `number` of every 144 heads."""
+        """Return the highest limit that a statistic reaches in at least `number` of every 144 heads (BERT-base's)."""
         rank = math.ceil(self.whole.of_heads(statistic).size * number / BERT_BASE)
         label = f"in as many heads as {number} of {BERT_BASE}, at least"
         return self._of_rank(f"largest_{number}", statistic, label, rank)
