@@ -96,7 +96,7 @@ def comparison_table(
     columns: the columns of the table: the keys of `Subject.names`, and the columns that all papers have (`COLUMNS`).
     repeats: {common name: models that differ in a random seed alone}. Rows about five or more of these models together
         come last, and their `kind` ends in " over models".
-    tested: which of "stated", "inferred" and "from_table" claims are corrected for the number of claims.
+    tested: which of "stated", "inferred" and "from_table" claims have p-values corrected by Holm's procedure.
     """
     judged: list[_Judged] = []
     for subject in subjects:
@@ -157,7 +157,7 @@ def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float
 
 
 def subject_title(model: str, other: str) -> str:
-    """Return the heading of a section; other: the model's partition or task, "" for data that it does not read."""
+    """Return a section's heading; other: a partition or task, "" if the model reads no data for the claims."""
     return f"{model}, {other or 'what it does not read'}"
 
 
@@ -198,8 +198,8 @@ def comparison_page(
     """Return Markdown: counts of verdicts, all claims, a section for each model and partition (or task), and notes.
 
     introduction: paragraphs before the counts. table: the result of `comparison_table`. published: has the notes.
-    keys: columns of `table` that name model and partition (or task). units: its numbers of inputs, such as
-    "n_questions".
+    keys: columns of `table` that name model and partition (or task). units: columns of `table` with numbers of inputs,
+    such as "n_questions".
     section: a function from the rows of one model and partition (or task) to the paragraphs of its section.
     """
     parts = [
@@ -258,7 +258,10 @@ def read_named(path: str, *columns: str) -> pd.DataFrame:
 
 
 def tidy_table(subjects: Mapping[Key, Quantities], keys: list[str]) -> pd.DataFrame:
-    """Return a table with the columns `keys` (for model, partition or task), quantity, value, low and high."""
+    """Return a table with a row for each quantity of a subject, which is a model with a partition or task.
+
+    Its columns are `keys` (names of the subject), quantity, value, and low and high, the ends of the interval, or NaN.
+    """
     rows = [
         [*subject, name, measured.value, measured.low, measured.high]
         for subject, quantities in subjects.items()

@@ -39,7 +39,7 @@ _REFERENCE = Path(__file__).parents[3] / "reference"
 
 
 def reference_of(paper: str) -> str:
-    """Return the path of a paper's data, relative to the working directory, so that folders may move."""
+    """Return the path of a paper's data in `reference/`, relative to the working directory."""
     return os.path.relpath(_REFERENCE / f"{paper}.yaml")
 
 
@@ -115,7 +115,8 @@ class ShownFiles:
     """Files of one kind on the page of results, one for each model, partition or task that `entries` gives.
 
     name: key of the files among the inputs of the page.
-    path: path of the PNG or CSV, with wildcards; entries: a function from the plan to one entry for each file.
+    path: path of the PNG or CSV, with wildcards. entries: a function from the plan to an entry or a dict for each file,
+    which has the values of the wildcards.
     """
 
     name: str

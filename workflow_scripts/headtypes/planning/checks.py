@@ -47,7 +47,8 @@ _CLASSES = {
 def check(config: Config, models: Sequence[str], tasks: Sequence[str], results: Iterable[Result]) -> None:
     """Raise `ConfigError` if entries of a configuration contradict one another, or a file that they name is missing.
 
-    models, tasks: selected names, whose files are looked for; results: all declared results, whose names are taken.
+    models, tasks: selected names, whose files are looked for. results: all declared results; no analysis of the user's
+    may have the name of one of their folders.
     """
     # What relies on other checks runs after them, so that nothing is told that follows from something else.
     for checks in ((_names, _references), (_circles,), (_models, _partitions, _selection)):
@@ -199,8 +200,8 @@ def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable
     """Return the names of the conditions that are skipped because some of their types are in no partition.
 
     A condition with types that are in no partition is skipped if these types are all among Guan et al.'s four, and the
-    configuration has no `select.conditions`. If not, `ConfigError` is raised; so it is for a condition whose types are
-    all in partitions, but not all in one. kinds: names of the types of each partition.
+    configuration has no `select.conditions`; otherwise `ConfigError` is raised. It is also raised about a condition
+    whose types are all in partitions, but not all in the same one. kinds: names of the types of each partition.
     """
     possible = list(dict.fromkeys(type_ for types in kinds for type_ in types))
     left, mistakes = [], []
@@ -258,7 +259,7 @@ def check_published(config: Config, paper: str, rows: Iterable[str]) -> None:
 
 
 def types_in(key: str, file: str) -> tuple[str, ...]:
-    """Return the sorted types in a partition's CSV file; raise `ConfigError` about `key` if it is no such file."""
+    """Return the sorted types in a partition's CSV file; raise `ConfigError` about `key` if this file is wrong."""
     try:
         if sentence := _missing(file):
             raise InputError(sentence)

@@ -112,7 +112,7 @@ class Finetuned(Strict, Learning):
 
 
 class Trained(Strict):
-    """A small decoder that the workflow trains from scratch until it copies repeated words: a control for detectors."""
+    """A small decoder, trained from scratch to copy repeated words, on which detectors can be checked."""
 
     layers: Annotated[int, Field(ge=1, le=8)]
     """Layers of the model: two are enough for induction heads, and one is not."""

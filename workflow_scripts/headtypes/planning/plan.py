@@ -306,7 +306,7 @@ class Plan:
 
     @cached_property
     def gradients(self) -> list[FeaturePlan]:
-        """The pairs of a model and a task on which its gradients are taken: texts, and the task that it answers."""
+        """The pairs of a model and a task on which gradients are taken: texts, and the task that the model answers."""
         return [
             entry
             for entry in self.features
@@ -320,18 +320,18 @@ class Plan:
 
     @cached_property
     def detected(self) -> list[FeaturePlan]:
-        """The pairs (model, `RANDOM_TOKENS` in place of a task), one for each model whose heads detectors test."""
+        """A `FeaturePlan`, with `RANDOM_TOKENS` in place of a task, for each model whose heads detectors test."""
         return [FeaturePlan(model, RANDOM_TOKENS) for model in self.models if model in self.config.detectors.models]
 
     def shown_partition(self, model: str, task: str) -> PartitionPlan | None:
-        """Return a model's first partition on a task with four types; else its first one there, or None without any."""
+        """Return, from a model's partitions on a task, the first with four types, else the first; None without any."""
         partitions = [partition for partition in self.partitions.values() if partition.of_task == (model, task)]
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
 
     def files_of(self, analysis: Analysis, model: str, partition: str | None = None, **others: str) -> list:
-        """Return a model's entries of the plan, pairs or partitions, for which an analysis makes its main (first) file.
+        """Return entries of the plan, such as pairs (model, task), for which an analysis makes the first of its files.
 
-        partition: name of the only partition to return, if entries are partitions; others: wildcards that are ignored.
+        Entries are of `model` and, if they have an attribute `partition`, of `partition`. others: ignored.
         """
         return [
             entry
@@ -371,9 +371,9 @@ class Plan:
         return next((ablation for ablation in ablations if not self.operations(ablation.condition)), None)
 
     def operations(self, condition: str) -> dict[str, str]:
-        """Return {type or head: operation} of a condition, without operations that change nothing.
+        """Return {type or head: operation} of a condition, without those whose operation is `keep`.
 
-        A single head with `keep` is left in if a type is changed, since the head may be of this type.
+        A single head with `keep` is returned, too, if a type is changed, since the head may be of this type.
         """
         named = self.config.conditions[condition]
         # A head that is kept may be of a type that is changed.
@@ -415,7 +415,7 @@ class Plan:
         return self.config.models[model].source.finetuned
 
     def memory_of(self, model: str) -> dict[str, float] | None:
-        """Return {"gpu": most GB of a model's weights on each GPU, "cpu": in memory}, as far as set; None if not."""
+        """Return what is set of {"gpu": most GB of a model's weights on each GPU, "cpu": in memory}; None if none."""
         memory = self.config.models[model].memory
         return None if memory is None else given(memory)
 

@@ -61,7 +61,7 @@ def forget(outputs: Iterable[str]) -> None:
 
 
 def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
-    """Return {path: SHA-256} of a job's inputs; raise `InputError` if one in `results` is not as it was recorded."""
+    """Return {path: SHA-256} of a job's inputs; raise `InputError` if one in `results` has not its recorded SHA-256."""
     read = {path: sha256_path(path) for path in inputs}
     for path, digest in read.items():
         known = recorded(path) if results_folder(path) == results else None
@@ -84,7 +84,8 @@ def state_of(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, list[i
 def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
     """Return {path: SHA-256} of the user's files that exist among `files`.
 
-    result: path of a result; a file whose size and times are those in the result's record is not read again.
+    result: path of a result. A file whose size and times are those in the result's record is not read; its SHA-256 is
+    taken from the record.
     """
     try:
         known = recorded(result) or {}

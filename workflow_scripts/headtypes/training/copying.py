@@ -42,7 +42,8 @@ def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800
 
     seed: seed of the model's first weights and of the sequences; steps: largest number of updates.
     The loss is that of the repeated words. A model copies if it predicts 95 % of the repeated tokens in the last ten
-    batches; `training.json` in the folder says if it does, that share, and the number of updates.
+    batches. `training.json` in the folder has `copies` (whether it does), `predicted` (this share) and `steps` (the
+    number of updates).
     """
     tokenizer, out_folder = _tokenizer(), Path(out_folder)
     rng = np.random.default_rng(derive_seed(seed, "sequences"))

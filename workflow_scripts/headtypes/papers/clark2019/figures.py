@@ -41,7 +41,7 @@ _BLUE, _VERMILION, _SKY, _PURPLE, _ORANGE, _GREEN = PALETTE[:6]
 
 
 class Series(NamedTuple):
-    """A statistic of heads with its label, and the look of its dots; width: of its line of means in points, or 0."""
+    """A statistic of heads, its label and the look of its dots; width: points of its line of means, 0 for no line."""
 
     statistic: str
     label: str
@@ -110,9 +110,9 @@ def surface_figure(statistics: Statistics, published: Statistics | None) -> Figu
 
 @styled
 def gradient_figure(gradients: Gradients) -> Figure:
-    """Draw Figure 3, by layer: the mean over heads of |dLoss / dA|, and its ratio to that for all tokens.
+    """Draw Figure 3, two panels by layer: the mean m over heads of |dLoss / dA|, and m / (m of all tokens).
 
-    A is the attention to a kind of token; each kind has a line.
+    A is the attention to tokens of one kind; each kind has a line.
     """
     figure = Figure(figsize=(PAGE, 0.7 if gradients.loss is None else 2.2), layout="constrained")
     if gradients.loss is None:
@@ -253,11 +253,11 @@ _TOKEN_LINE, _TITLES, _TOKEN_SIZE = 0.125, 0.72, 6.2
 
 
 class BestHead(NamedTuple):
-    """The best head at a phenomenon: at a relation by the paper's name, or at `COREFERENCE`; layer, head: from 0.
+    """The attention head that is best at a phenomenon: the paper's name of a relation, or `COREFERENCE`.
 
-    direction: "dependent_to_head" if the dependent looks at its syntactic head, "head_to_dependent" if the head looks
-    at it; it means nothing for coreference. accuracy: percent of words with the relation, or of mentions, for which the
-    head is right.
+    layer, head: from 0. direction: "dependent_to_head" if a dependent looks at its syntactic head, "head_to_dependent"
+    if the syntactic head looks at the dependent, "" for coreference. accuracy: percent of words with the relation, or
+    of mentions, for which the attention head's guess is right.
     """
 
     phenomenon: str
@@ -297,7 +297,7 @@ class SentenceMap(NamedTuple):
 
 @styled
 def examples_figure(examples: Examples) -> Figure:
-    """Draw Figure 1, the attention of the head that shows each pattern best, such as "broad": lines between tokens."""
+    """Draw Figure 1: for each pattern, such as "broad", lines between tokens for the attention of its best head."""
     figure = Figure(figsize=(PAGE, 0.65 + _TOKEN_LINE * len(examples.tokens)), layout="constrained")
     for axes, (pattern, (title, why)) in zip(figure.subplots(1, len(_PATTERNS)), _PATTERNS.items(), strict=True):
         if pattern not in examples.patterns:

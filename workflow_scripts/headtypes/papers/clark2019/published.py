@@ -67,7 +67,7 @@ class Digitised(Data):
     """Values that were read off the paper's released figures.
 
     by_layer: {statistic: the mean over the heads of each layer}. uniform_entropy: entropy of uniform attention in nats.
-    heads_over_half: {"previous" or "next": {layer, from 1: attention of one head, over 0.5, to this token}}.
+    heads_over_half: {"previous" or "next": {layer, from 1: attention to this token by the layer's one head over 0.5}}.
     """
 
     place: str

@@ -28,7 +28,10 @@ class PublishedShares(Data):
 
 
 class PublishedStability(Data):
-    """The published stability; models: {row of Table 1: percent of heads or samples on which all clusterings agree}."""
+    """The published stability; models: {row of Table 1: percent on which all clusterings agree}.
+
+    The percent is of "input samples" in one place of the paper, and of "attention heads" in another.
+    """
 
     place: str
     models: dict[str, float]
@@ -53,7 +56,7 @@ class Guan2020(Published):
     def condition_with(self, operations: Mapping[str, str]) -> PublishedCondition | None:
         """Return the condition with these operations {type or head: operation}, or None.
 
-        A type with `keep` does not count, but a single head with `keep` does.
+        Types with `keep` in `operations` are ignored; a single head with `keep` must be in the condition, too.
         """
         wanted = {
             target: operation for target, operation in operations.items() if operation != "keep" or head_of(target)

@@ -56,7 +56,7 @@ class Model(Quantities):
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
 
     def left(self, condition: int, percent: int) -> Quantity:
-        """Return exact match under a condition less `percent` % of the baseline's exact match, in points."""
+        """Return exact match under a condition, by its number, less `percent` % of the baseline's, in points."""
 
         def beside(percent: int) -> Measured:
             return self._weighted_score({condition: 1.0, self.published.baseline.id: -percent / 100})
@@ -68,7 +68,10 @@ class Model(Quantities):
         return Quantity(f"exact match with {self._name(condition)}", self._weighted_score({condition: 1.0}), unit="%")
 
     def drop(self, condition: int, *others: int) -> Quantity:
-        """Return the drop of exact match from the baseline under a condition less those under `others`, in points."""
+        """Return the drop of exact match under a condition less the sum of the drops under `others`, in points.
+
+        Drops are from the baseline. Conditions are given by their numbers in the paper's Tables 2 and 3.
+        """
         # With one other condition, the baseline cancels out.
         weights = {self.published.baseline.id: 1.0 - len(others), condition: -1.0, **dict.fromkeys(others, 1.0)}
         less = f" less {join(f'that with {self._name(other)}' for other in others)}" if others else ""
@@ -92,7 +95,7 @@ class Model(Quantities):
         """Return {what is halved: the percent of heads or pairs on which all clusterings into k clusters agree}.
 
         Each clustering is of a random half of the "heads", "samples" or "pairs" of a head and a sample. Raises
-        `NoVerdictError` if the partition has not as many types as the paper's, or stability was not measured.
+        `NoVerdictError` if the partition has not as many types as the paper has, or stability was not measured.
         """
         self.check_number_of_types()
         if not (stability := self.of_kind(f"stability.{k}")):
@@ -133,8 +136,8 @@ class Model(Quantities):
         """Return {name in the paper's Table 1: numbers of heads, [type, layer]} for models of the run.
 
         models: names in Table 1. The rows are `types`, then all other types together, if any. Raises `NoVerdictError`
-        if the run has no model for a name, if one of `types` is missing in a model or has an uncertain name there, or
-        if this model is not the paper's main one, for SQuAD.
+        if the run has no model for a name, if a model lacks one of `types` or has a cluster of uncertain name for it,
+        or if this object is not about the paper's main model, the one for SQuAD.
         """
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")
@@ -174,7 +177,7 @@ def beyond_others(thirds: np.ndarray, third: Third) -> np.ndarray:
 
 
 def name_operations(operations: Mapping[str, str], doubtful: Sequence[str] = ()) -> str:
-    """Return {type or head: operation} in words: "zero dense+[vertical]"; doubtful: types of uncertain name, in []."""
+    """Return {type or head: operation} in words, such as "zero dense+[vertical]"; in brackets: names in `doubtful`."""
     types: dict[str, list[str]] = {}
     for name, operation in operations.items():
         types.setdefault(operation, []).append(bracket(name, doubtful))
@@ -294,10 +297,10 @@ def read_stabilities(
     The names are stability.{k}.{half}, the percent of heads, samples or pairs of both on which all clusterings of
     halves into k types agree; own_cluster, the percent of pairs whose head, on the sample alone, is nearest to its own
     cluster; mixture_agreement.{covariance}, the adjusted Rand index of k-means and a Gaussian mixture, by its
-    covariance, such as "diag"; dips.line and dips.paths, from `measured_gaps`, how far heads are from having one peak,
-    in percent.
+    covariance, such as "diag"; dips.line and dips.paths, the result of `measured_gaps`: by how much heads are further
+    from having one peak than uniform random numbers are on average, in percent.
     partitions: types of heads. stabilities: paths of JSON files on clusterings. numbers: paths of tables with the
-    stability for each number of types k. All three are by (model, partition).
+    stability for each number of types k. The keys of all three are (model, partition).
     """
     found = {}
     for key, path in stabilities.items():

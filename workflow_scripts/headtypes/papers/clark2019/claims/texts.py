@@ -148,8 +148,8 @@ class Heads(Quantities):
 def collect_texts(found: Found, published: Clark2019) -> dict[Key, Heads]:
     """Return the quantities of every model on every task of text, {(model, task): quantities}.
 
-    found: {"surfaces", "divergences", "fits", "gradients": {(model, task): path}}, files of `Surface`, of `Divergence`,
-    of fits of the projection, and of gradients, which tasks may lack.
+    found: {"surfaces", "divergences", "fits", "gradients": {(model, task): path}}, files that hold a `Surface`, a
+    `Divergence`, the fit of a projection, and gradients. "gradients" may lack tasks; the others have all.
     """
     return {
         key: collect_quantities(
