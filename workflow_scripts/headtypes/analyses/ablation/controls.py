@@ -21,8 +21,8 @@ class DropsOfDraws(NamedTuple):
 
     own, low, high: the condition's drop, in points or nats per token and positive if the score is worse, with its
     interval over questions. draws: [draw] the drop under each draw of random heads, as many of each layer as the
-    condition changes. overlap: the share, 0 to 1, of the condition's heads that a draw changes in the same way, mean
-    over draws.
+    condition changes. overlap: the share, 0 to 1, of the condition's heads that get the same operation in a draw,
+    mean over draws.
     """
 
     metric: Metric
@@ -58,7 +58,7 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
     Controls are the same operations on as many random heads of each layer, drawn several times. controls, scores,
     baseline: tables with the scores of each question, under the controls (for each draw), the condition and the
     baseline. The keys are control_draws and control_questions, the numbers of draws and questions; control_overlap, the
-    share, 0 to 1, of the condition's heads that a draw changes in the same way, mean over draws; and for each metric,
+    share, 0 to 1, of the condition's heads that get the same operation in a draw, mean over draws; for each metric,
     in points or nats per token and positive if worse, own_drop_{metric}, the condition's drop, and
     control_drop_{metric}, ..._low and ..._high, the mean, the lowest and the highest of the controls' drops over draws.
     """

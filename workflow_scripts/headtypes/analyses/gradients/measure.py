@@ -39,7 +39,7 @@ _NOT_COUNTED = -1
 class Loss(SomeTokens):
     """The loss of a language model on each of some texts: the mean cross entropy of the tokens to predict in the text.
 
-    texts: as the model reads them; attention to tokens of kind -1 does not count in the gradients. predicted: for each
+    texts: as the model reads them; attention to masked words (kind -1) does not count in gradients. predicted: for each
         text the indices of the tokens whose logits are read, and the ids that are right there, [prediction] each.
     """
 
