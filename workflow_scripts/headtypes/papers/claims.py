@@ -24,7 +24,7 @@ PERMUTATIONS = 1999
 
 
 def layers_of_third(third: Third, layers: int) -> list[int]:
-    """Return the layers, from 0, whose middle is in a third of `layers` layers; raise `NoVerdictError` below three."""
+    """Return the layers, from 0, whose middle is in a third of a model; raise `NoVerdictError` below three layers."""
     if layers < len(THIRDS):
         raise NoVerdictError("the model has fewer than three layers")
     return [layer for layer in range(layers) if THIRDS[(6 * layer + 3) // (2 * layers)] == third]
@@ -169,8 +169,7 @@ class Quantities:
     """The quantities of a model with a partition or a task; each paper's subclass has methods that its claims ask for.
 
     by_name: {name of a quantity, such as `share.dense`: its value}. published: the paper's data.
-    interval: a function from {name: weight} to the weighted sum of quantities, with its interval; with None, a sum has
-        no interval.
+    interval: a function from {name: weight} to the weighted sum of quantities, with its interval; None if it has none.
     missing: {name of a quantity: reason why it is not known}; otherwise: the reason for names not in `missing`.
     """
 

@@ -216,7 +216,8 @@ def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
 
     share_of_cells, share_of_models: of cells, or models, in which the claim holds or fails, the share in which it
         holds, from 0 to 1; "" for none. in_models: "3 of 5, 1 open" if it holds in 3, fails in 2 and is open in 1.
-    of_models: the interval of the percent of models, in words; for fewer than six families "these checkpoints alone".
+    of_models: the interval of the percent of models, in words; "these checkpoints alone" below six families; "" for no
+        model with a verdict.
     """
     few = "1 family" if claim["families"] == 1 else f"{claim['families']} families"
     of_models = (

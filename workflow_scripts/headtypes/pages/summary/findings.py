@@ -43,7 +43,7 @@ _FINDING = re.compile(
 
 
 class Mark(NamedTuple):
-    """A row of a card's picture: places of a dot, a tick and both ends of a bar, in percent of the picture's width."""
+    """A row of a card's picture: places of a dot, a tick and a bar's ends, in percent of the width; None if absent."""
 
     label: str
     text: str
