@@ -169,7 +169,7 @@ class Quantities:
     """The quantities of a model with a partition or a task; each paper's subclass has methods that its claims ask for.
 
     by_name: {name of a quantity, such as `share.dense`: its value}. published: the paper's data.
-    interval: a function from {name: weight} to the weighted sum of quantities, with its interval; None if it has none.
+    interval: a function from {name: weight} to the weighted sum of quantities, with its interval; None: no intervals.
     missing: {name of a quantity: reason why it is not known}; otherwise: the reason for names not in `missing`.
     """
 
