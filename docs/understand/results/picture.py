@@ -12,15 +12,16 @@ from headtypes.analyses.types.style import type_styles
 from headtypes.core.style import PAGE, legend_key, save_figure, styled
 
 RESULTS = Path(__file__).parent
-RUNS = {"squad-500": "MiniLM, SQuAD", "mpnet": "MPNet, the demo's questions"}
+RUNS = {"squad-500": "MiniLM, SQuAD", "mpnet-squad": "MPNet, SQuAD"}
 
 
 def plot_costs(axes: Axes, heads: pd.DataFrame) -> None:
-    """Each head's cost by its attention to the same word; the two with most of it have names."""
+    """Each head's cost by its attention to the same word; the two costliest and the two with most of it are named."""
     for of_type, style in type_styles(TYPES).items():
         some = heads[heads["type"] == of_type]
         axes.plot(some["same_other"], some["cost"], style.marker, color=style.colour, markersize=4, alpha=0.8)
-    for head in heads.nlargest(2, "same_other").itertuples():
+    named = pd.concat([heads.nlargest(2, column) for column in ("cost", "same_other")]).drop_duplicates("name")
+    for head in named.itertuples():
         axes.annotate(head.name, (head.same_other, head.cost), (0, 6), textcoords="offset points", ha="center")
     axes.axhline(0, color="0.8", linewidth=0.6, zorder=0)
     axes.set_xlabel("% of a word's attention to the same word in the other text")
