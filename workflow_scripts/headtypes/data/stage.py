@@ -19,8 +19,8 @@ SECTION = "Inputs and fine-tuned models"
 def fetched(rule: str, of: Callable, about: str, place: str, content: str) -> tuple[Result, ...]:
     """Return the two results of a rule that fetches data: the rows, and the record of their source.
 
-    of: function from a plan to [{"task": name}] of the tasks whose data are fetched. place: folder of both files below
-        `results/sources`. about, content: what both files are, and what the rows are, for the documentation.
+    of: function from a plan to [{"task": name}], the tasks whose data are fetched. place: folder of both files,
+        below `results/sources`. about, content: descriptions of both files, and of the rows, for the documentation.
     """
     declared = partial(Result, rule=rule, of=of, about=about, section=SECTION)
     path = f"results/sources/{place}/{{task}}"
@@ -76,9 +76,9 @@ def test(plan: Plan, task: str, **others: str) -> str | list:
 
 
 def fetching(rule: str, key: Literal["file", "training_file", "test_file"], place: str) -> Stage:
-    """Return the `Stage` of a rule that fetches a part of a task's data.
+    """Return the `Stage` of a rule that fetches a task's data, or its data for training or tests.
 
-    key: key of the task's source that names the part's file. place: folder of the results, below `results/sources`.
+    key: key of the task's `source` that names the file. place: the benchmark's folder, below `results/sources`.
     """
 
     def of_task(plan: Plan, task: str) -> dict:

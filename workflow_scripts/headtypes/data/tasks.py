@@ -51,7 +51,7 @@ def write_records(path: StrPath, records: Sequence[StrictRecord]) -> None:
 
 
 def read_records(path: StrPath, record: type[Record]) -> list[Record]:
-    """Return a file's lines, JSON objects, as instances of the class `record`; raise `InputError` if one is none."""
+    """Return a file's lines, JSON objects, as instances of `record`; raise `InputError` for an invalid line."""
     adapter, records = TypeAdapter(record), []
     for number, line in numbered_rows(path):
         try:
@@ -147,7 +147,7 @@ MAIN_METRICS: dict[str, Metric] = {metrics[0].name: metrics[0] for metrics, _ in
 
 
 def counted_by(metrics: Collection[Metric]) -> str:
-    """Return what a task's `metrics` are means over, such as "questions"; "rows" if no kind of task has them all."""
+    """Return the noun for a task's rows by its metrics, such as "questions"; "rows" if no kind of task has them all."""
     return next((counted for known, counted in MEASURES.values() if set(metrics) <= set(known)), "rows")
 
 
@@ -161,7 +161,7 @@ def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
 
 
 def tested_metric(names: Collection[str]) -> Metric:
-    """Return the metric to compare heads by, of the metrics `names`: F1 beside exact_match, else accuracy or loss."""
+    """Return the metric to compare heads by: F1 if `names` has "exact_match", else accuracy or loss."""
     return F1 if EXACT_MATCH.name in names else next(main for name, main in MAIN_METRICS.items() if name in names)
 
 
@@ -205,8 +205,8 @@ class Kind(ABC):
 
     name, title: name in the configuration, and in a sentence.
     row: the class of the kind's rows, a dataclass and `StrictRecord`.
-    form, formats: how a file of data is read (`json`, `table`, or `files`, which the kind reads), its formats in words.
-    keys, source_keys: keys of a task, and of its source, that this kind has in the configuration, and not every kind.
+    form: how files of data are read, `json`, `table`, or `files` (by the kind itself). formats: their formats in words.
+    keys, source_keys: keys of the configuration that this kind has, but not every kind: of a task, and of its source.
     columns: {field of a row: column of a table that the configuration can name}.
     truncation: which text of a sample that is too long is cut, as the argument `truncation` of a tokenizer.
     running: whether the two texts of a sample are joined into one if a tokenizer puts no `[SEP]` between them.
@@ -241,7 +241,7 @@ class Kind(ABC):
         """
 
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
-        """Return a `datasets.Dataset` of the Hub as a list of the kind's rows; raise `InputError` if it needs a file.
+        """Return a `datasets.Dataset` of the Hub as rows; raise `InputError` if the kind reads only local files.
 
         where, key: name of the data, and the configuration's key of `columns`, for messages.
         columns: {field of a row: column of the data}.
@@ -273,9 +273,9 @@ class Kind(ABC):
     def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
         """Return the right answer in each window, [window, 2] int in question answering, else [window, 1] int.
 
-        In question answering, these are the indices of the answer's first and last token, both -1 in a window without
-        the whole answer; for a pair of texts, the index of its label; for a language model, not the tokens but their
-        number: -1 if there are none to predict, or if the window is a wrong answer of multiple choice.
+        Question answering: the indices of the answer's first and last token, both -1 in a window without the whole
+        answer. Pairs of texts: the index of the label. Language models: the number of tokens to predict, -1 for none
+        and for a wrong choice of multiple choice.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
@@ -284,11 +284,11 @@ class Kind(ABC):
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, attention_mask: torch.Tensor) -> torch.Tensor:
-        """Return logits: [input, class, 1], or [input, token, 2] for an answer's first and last token, padding -inf."""
+        """Return logits [input, class, 1]; for question answering [input, token, 2 (first, last)], -inf for padding."""
         return output.logits[:, :, None]
 
     def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> dict[str, np.ndarray]:
-        """Return the answers in a model's output for a batch of windows, as {name: array [window]}.
+        """Return the answers in a model's output for a batch of windows, such as {"label": [window] int} for pairs.
 
         sentences: for each window, the sentence number of each token, -1 for a special token, [token].
         settings: values of the kind's `answer_keys`.

@@ -23,10 +23,9 @@ class Windows:
     """Windows of a task's rows (questions, pairs or documents), in the order of rows.
 
     sentence: number of the token's sentence, -1 for a special token. In a question with its context, and in a pair, 0
-        is the first text, and 1, 2, ... are the sentences of the second text; in all other windows, sentences are
-        0, 1, ...
+        is the first text, and 1, 2, ... are the sentences of the second. In all other windows, sentences are 0, 1, ...
     char_start, char_end: index of the token's first character in the second text, and of the character after the
-        token's last one; -1 for a token outside of the second text.
+        token's last one; -1 for a token outside of the second text, and for all tokens of these other windows.
     offsets: index of each window's first token, and the number of all tokens: window w has offsets[w]:offsets[w + 1].
     question: index of each window's row in `question_ids`, the ids of all rows.
     token_type_ids: segment of each token, 0 or 1; None for a model without segments.
@@ -119,7 +118,7 @@ def token_spans(encoding: Encoding, *texts: str) -> tuple[np.ndarray, np.ndarray
 
 
 def without_space(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the range `start` up to `end` of a text less white space at its ends; all of it if it has nothing else."""
+    """Return (start, end) of a part of a text less white space at its ends; a part of only white space stays whole."""
     piece = text[start:end]
     if not piece or not (piece[0].isspace() or piece[-1].isspace()) or piece.isspace():
         return start, end

@@ -103,8 +103,8 @@ def computes_attention_itself(model: nn.Module) -> bool:
 def through_interface(model: PreTrainedModel, implementation: str) -> ExitStack:
     """Make a model compute attention by a registered function, until the returned stack is closed.
 
-    implementation: name of the function in Transformers' `AttentionInterface`; a keyword argument `forward` of the
-        model's call is passed on to the function.
+    implementation: name of the function in Transformers' `AttentionInterface`. `model(..., forward=x)` passes `x` on
+        to the function.
     """
     before, own = model.config._attn_implementation, _Own(implementation)
     with ExitStack() as restored:
@@ -136,7 +136,7 @@ _PROBE = "headtypes_probe"
 
 
 def check_layer(module: torch.nn.Module, mask: Tensor | None, arguments: dict[str, Any]) -> None:
-    """Raise `InputError` if a layer's attention has a mask or argument that our own attention, `hook.Layer`, lacks."""
+    """Raise `InputError` if our own attention, `hook.Layer`, cannot take a layer's mask or keyword arguments."""
     for name, value in arguments.items():
         if value is not None and not isinstance(value, bool) and name not in _HARMLESS | _COMPUTED:
             raise InputError(f"{type(module).__name__} computes its attention with `{name}`; {_NOT_SUPPORTED}")

@@ -28,7 +28,7 @@ logging.set_verbosity_error()
 
 
 class MissingHeadError(InputError):
-    """An error: a model lacks the model head (output layer) for a task; the message is "{where} {why}; {remedy}."."""
+    """An error: a model lacks the model head (output layer) for a task."""
 
     def __init__(self, where: str, why: str, remedy: str):
         super().__init__(f"{where} {why}; {remedy}.")

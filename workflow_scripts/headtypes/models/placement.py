@@ -89,8 +89,8 @@ def _opens(node: Path) -> bool:
 def usable_precision(precision: str, work: str = "") -> str:
     """Return the precision in which this machine computes a model: `precision`, or float32 instead of a slow bfloat16.
 
-    work: if given, a line on standard error names it when bfloat16 becomes float32. Call `keep_to_gpus` first, because
-    this function makes PyTorch look for GPUs.
+    work: name of the work for a warning on standard error that it runs in float32; no warning if "".
+    Call `keep_to_gpus` first, because this function makes PyTorch look for GPUs.
     """
     import torch
 
@@ -115,7 +115,7 @@ def gpus_for(parameters: int, precision: str, memory: Mapping[str, float] | None
 
 
 def device_of(model: "nn.Module") -> "torch.device":
-    """Return the device on which a model, or one of its modules, begins to compute, wherever its weights are kept."""
+    """Return the device for the inputs of a model or module, even if weights wait on another until they are used."""
     import torch
 
     for module in model.modules():

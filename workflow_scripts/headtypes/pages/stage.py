@@ -146,7 +146,7 @@ def tasks_with_maps(plan: Plan, model: str) -> list:
 
 
 def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
-    """Return {task or partition: entry of the plan} of a model's results of one kind; kind: a key of `IN_ATLAS`."""
+    """Return {task or partition: entry of the plan} of the results of one kind, a key of `IN_ATLAS`, for a model."""
     tasks = tasks_with_maps(plan, model)
     if kind == "features":
         return {entry.task: entry for entry in tasks[:1]}

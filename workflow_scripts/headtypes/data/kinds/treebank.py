@@ -90,7 +90,7 @@ class SentenceLines:
     """The lines of one sentence in a CoNLL-U file; `words` has one line for each word.
 
     comments: {key: (number of the line, from 1, value)} of its first `# key = value`; the value is "" for `# key`.
-    empty: (number of `words` before it, its line) for each empty node, a line for a word that the text leaves out.
+    empty: (number of words before the line, the line) of each empty node, which is a word that the text leaves out.
     """
 
     comments: dict[str, tuple[int, str]] = field(default_factory=dict)

@@ -55,8 +55,8 @@ def seen(model: Mapping, encoded: Encoded, read: Callable, tokenizer, files: Res
     """Return the data of an atlas (as of `gather`) with the attention on one text, or on two that are read together.
 
     model: the result of `about_model`. files: its results on disk, {kind of result: [(task or partition, path)]}.
-    encoded: the texts as tokens. read: a function that takes reducers, objects that read attention, runs the model on
-        `encoded` with them, and lists their results. If it raises `InputError` for a reducer of norms, none are shown.
+    encoded: the texts as tokens. read: function from reducers, objects that read attention, to a list of their results
+        on `encoded`. If it raises `InputError` for the reducer of norms, the data are without norms.
     features: distance_bins, the number of bins of the distance feature; and first_token, whether the text's first
         token, if the text has no `[CLS]`, counts as one.
     Raises `InputError` if a head's attention is not finite, or does not sum to one.
@@ -79,7 +79,7 @@ def seen(model: Mapping, encoded: Encoded, read: Callable, tokenizer, files: Res
 class Answer(NamedTuple):
     """The answer of a model to a text: candidates, such as words, each with a value.
 
-    title: what is answered, such as "next token". values: [candidate], probabilities if `unit` is "".
+    title: what is answered, such as "next token". values: [candidate], in `unit`, which is "" for probabilities.
     name: function from a candidate's index in `values` to its text.
     """
 
@@ -125,7 +125,7 @@ class Live:
     def page(self, first: str | None = None, second: str | None = None) -> dict:
         """Return the data of the model's page on one or two texts or, without `first`, on an example.
 
-        The data are those of `read`, and live: {asks (what the user should write), first and second (texts), answers}.
+        The data are those of `read`, with "live": {"asks" (what the user should write), "first", "second", "answers"}.
         """
         beginning = _BEGINNINGS.get(self._head, ("", _EXAMPLE, None))
         asks, *example = (text and text.format(mask=self._tokenizer.mask_token) for text in beginning)

@@ -47,10 +47,10 @@ def gather(
     """Return the data of an atlas, the page with every head of a model, as JSON values, heads listed layer by layer.
 
     model: the result of `about_model`.
-    maps: (task, attention maps of its samples), the most important task first. Tasks take turns at their next sample,
-        up to eight samples and 11.3 MB of packed maps in all; the first sample is always there.
-    files: {kind of result, a key of `stage.IN_ATLAS`: [(task or partition, path)]}; any kind may be absent. The types
-        of the first partition are shown first. For users' analyses, (analysis, model, task) stands in place of a task.
+    maps: (task, attention maps of its samples), the most important task first. The page takes one sample of each task,
+        then a second of each, and so on, up to eight samples and 11.3 MB of packed maps in all, but at least one.
+    files: {kind of result, a key of `stage.IN_ATLAS`: [(name, path)]}; any kind may be absent. A name is a task, a
+        partition (types of the first are shown at first) or, for users' analyses, (analysis, model, task).
     conditions: {name of a condition: {type, or head as `layer-head` from 1: operation}}.
     distance_bins: number of bins of the distance feature. first_token: whether a text's first token, if the text has no
         `[CLS]`, counts as one. Raises `InputError` that names a damaged file.
@@ -264,8 +264,8 @@ _SCRIPTS = ("data", "state", "colours", "tiles", "filters", "maps", "matrix", "s
 def page_of(data: Mapping, provenance: Mapping, links: Sequence[tuple[str, str]] = ()) -> str:
     """Return the data of an atlas, the result of `gather`, as one HTML page.
 
-    links: (name of another page, its path relative to this page). Only a page whose data have the key `live` sends
-        requests, to the server that it came from. provenance: JSON data on what made the page.
+    links: (name of another page, its path relative to this page). provenance: JSON data on what made the page.
+    If `data` has the key "live", the page sends requests to the server that it came from; else it sends none.
     """
     is_live = "live" in data
     assets = [f"atlas/assets/{name}.js" for name in _SCRIPTS]

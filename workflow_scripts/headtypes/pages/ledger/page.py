@@ -50,13 +50,13 @@ def ledger_table(
     partitions: Iterable[Mapping],
     page: StrPath,
 ) -> pd.DataFrame:
-    """Return the verdicts on all claims, a row for each claim in each cell, one claim after the other.
+    """Return the verdicts on all claims, a row for each claim in each cell; all rows of a claim stand together.
 
-    comparisons, readings: {paper: path of a CSV file}, with its claims' verdicts, and with those in further readings.
+    comparisons, readings: {paper: path of a CSV file} with the verdicts in the config's reading, and in further ones.
     families: {model: name of its family}. page: path of the ledger's page, to which links are relative.
     partitions: mappings with the keys model, partition, task, method, k, and `of` (weights or norms).
-    A cell is a model (with its family), a partition (with the other keys of `partitions`) or a task, and a reading: ""
-    for the config's own, or a further reading if it changes a number or the verdict. Further columns are paper, id,
+    A cell is a model, one of its partitions or tasks, and a reading: "" for the config's own, or a further one that
+    changes a number or the verdict. Columns: family, the keys of `partitions`, reading, paper, id,
     basis ("stated" in the paper's words, "inferred" from them, or "from_table"), place (in the paper), claim, verdict,
     reason, value (the number that decides), low and high (its interval), p, published (the paper's number), decided_in
     (a link), and verdict_holm and p_holm (corrected for the number of claims; empty for further readings).
@@ -123,10 +123,10 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     ledger: the result of `ledger_table`. A cell is one model with one partition or task, in one reading of the paper.
     Columns: paper, id, basis, place, claim; and numbers: of cells (cells, cells_{verdict}); of models with a verdict
     in some cell (models), and of their families (families); of models in which the claim holds, or fails, in all cells
-    with a verdict (models_hold, models_fail), and of all others (models_open). low, high: the 95 % interval, in
-    percent, of the share of models in which the claim holds. untrained, untrained_hold: numbers of networks of random
-    weights, which count as no models, and of those in which the claim holds. If it holds in more than half of these
-    networks, models in which it holds count as open.
+    with a verdict (models_hold, models_fail), and of the rest of `models` (models_open). low, high: the 95 % interval,
+    in percent, of the share of models in which the claim holds. untrained, untrained_hold: numbers of networks of
+    random weights with a verdict, which are not in `models`, and of those in which the claim holds. If these are more
+    than half, models_hold is 0, and models in which the claim holds count in models_open.
     """
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):
@@ -151,9 +151,9 @@ def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[fl
     """Return the ends, from 0 to 1, of a 95 % interval of the share of models in which a claim is true.
 
     verdicts, families: the claim's verdict in each model, and the model's family; without models both ends are NaN.
-    Families count as random draws: each gives the share of its models in which the claim holds. The mean of the shares
-    has the exact interval of a proportion of as many draws (Clopper and Pearson 1934). Shares between 0 and 1 scatter
-    no more than draws of 0 or 1, so models of a family may be alike to any degree. An open verdict counts as false for
+    Each family is one random draw: the share of its models in which the claim holds. The interval is the exact one of a
+    proportion with as many draws as families (Clopper and Pearson 1934), at the mean of these shares. It holds however
+    alike models of a family are, since shares scatter no more than draws of 0 or 1. An open verdict counts as false for
     the lower end, and as true for the upper end.
     """
     of_families: dict[str, list[str]] = defaultdict(list)
@@ -214,10 +214,10 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, 
 def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
     """Return how often a claim holds, {column of the page: number or text}. claim: a row of `over_models`.
 
-    share_of_cells, share_of_models: of cells, or models, in which the claim holds or fails, the share in which it
-        holds, from 0 to 1; "" for none. in_models: "3 of 5, 1 open" if it holds in 3, fails in 2 and is open in 1.
-    of_models: the interval of the percent of models, in words; "these checkpoints alone" below six families; "" for no
-        model with a verdict.
+    share_of_cells, share_of_models: holds / (holds + fails), counted in cells (a model with a partition or task, in one
+        reading) or in models; "" for 0 / 0. in_models: "3 of 5, 1 open" if it holds in 3, fails in 2, is open in 1.
+    of_models: the interval of the percent of models in which the claim holds, in words; "these checkpoints alone" below
+        six families; "" if neither models nor untrained networks have a verdict.
     """
     few = "1 family" if claim["families"] == 1 else f"{claim['families']} families"
     of_models = (

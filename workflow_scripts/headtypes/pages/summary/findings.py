@@ -80,8 +80,8 @@ def types_answer(gaps: Collection[Measured]) -> str:
 
     gaps: values of `measured_gaps`, by how much a dip of the heads exceeds that of uniform numbers, with intervals. A
         dip (Hartigan and Hartigan 1985) measures how far a distribution is from having one peak.
-    "yes": the whole interval of every value is above 0. "no": the whole interval of one is below 0 and, since one of
-    several is so by chance more often, its p-value times the number of values is below 0.05.
+    "yes": the interval of every value is wholly above 0. "no": the interval of some value is wholly below 0, and the
+    value's p-value times the number of values (Bonferroni) is below 0.05. "undecided": all else.
     """
     if any(it.high < 0 and len(gaps) * it.p_value(0) < ALPHA for it in gaps):
         return NO
@@ -131,10 +131,10 @@ def types_card(partition: Partition, stability: dict | None, links: Sequence[str
 
 
 def number_card(k: int | None, chosen: Mapping[str, int | None] | None, links: Sequence[str]) -> Card:
-    """Return the card that says whether a partition has as many types, k, as the criteria choose.
+    """Return the card on whether criteria choose k, a partition's number of types: "yes" if all do, "no" if none does.
 
-    chosen: {criterion: number of types that it chooses, or None}. k and chosen are None if heads were not clustered.
-    links: to the files that the answer follows from.
+    chosen: {criterion: number of types that it chooses, or None, by which the answer is "undecided"}. k and chosen are
+        None if heads were not clustered. links: to the files that the answer follows from.
     """
     if k not in COUNTS or chosen is None:
         return Card("How many?", UNMEASURED, "", "", _NOT_COMPARED)
@@ -174,8 +174,8 @@ def matter_card(
     """Return the card that says whether some heads of a model cost more than others, and whether types differ in cost.
 
     name: of the partition. links: to the files that the answer follows from.
-    company: results of `read_costs`, `read_fit` and `read_labels`, from heads left out in random sets; None without.
-    left_out: costs of types of which all heads are left out; None if not measured.
+    company: results of `read_costs`, `read_fit` and `read_labels` for heads in random company; None if not measured.
+    left_out: costs of each type when all its heads are left out; None if not measured.
     """
     question = "Do single heads matter?"
     if company is None:
