@@ -165,9 +165,10 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
-    """Return the percent of heads that keep the parent's cluster by chance, [permutation].
+    """Return the percent of heads that are in the parent's cluster by chance, [permutation].
 
-    Each permutation shuffles the model's clusters among each layer's heads and matches them anew with the parent's.
+    A permutation shuffles the clusters among each layer's heads. Then the model's clusters are matched one to one with
+    the parent's, so that most heads agree.
     """
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
@@ -221,7 +222,7 @@ _COLUMNS = [
 def compared_table(pairs: pd.DataFrame, clustering: str) -> Table:
     """Return the first 40 rows of `pairs`, the result of `pairs_table`, as a table for a page.
 
-    Pairs with a relation (`ModelPair`) come first. clustering: name of the clustering, for the title.
+    Pairs of related models, such as a model and its parent, come first. clustering: its name, for the title.
     """
     ordered = pairs.sort_values("relation", key=lambda relations: relations == "", kind="stable").head(_PAIRS)
     texts = {"doubtful": "{}", "other_doubtful": "beside: {}"}

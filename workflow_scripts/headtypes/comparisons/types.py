@@ -29,7 +29,7 @@ _BLOCK = 2**20
 def draw_heads(
     own: Bool[np.ndarray, "layer head"], draws: int, seed: int
 ) -> Iterator[Bool[np.ndarray, "draw layer*head"]]:
-    """Yield `draws` random sets of heads, in blocks; a set has as many heads in each layer as the set `own`."""
+    """Yield arrays with `draws` random sets of heads in all; a set has as many heads in each layer as the set `own`."""
     rng, rows = np.random.default_rng(seed), max(1, _BLOCK // own.size)
     for start in range(0, draws, rows):
         keys = rng.random((min(rows, draws - start), *own.shape))
@@ -78,20 +78,20 @@ def compare_types(
     """Return the values of each type in each analysis, beside those of random sets with as many heads in each layer.
 
     measures: functions from sets of heads to a number, with its analysis, task, quantity and statistic.
-    left_out: for each condition that leaves out one type, {"type", "operation", "task": its names}, and scores of
-        questions with random heads, with the type, and with no head left out.
+    left_out: for each condition without a type's heads, the names {"type": ..., "operation": ..., "task": ...}, and
+        three tables of scores of questions: without random heads, without the type's heads, and with all heads.
     tested: names of the analyses in which p is computed. seed: seed of the random sets of heads; for each type there
         are 50 times as many sets as pairs of a type and a measure (minima and maxima do not count), at least 20,000.
 
-    Each type has a row for each measure (but not those about the type itself) and each score, with the columns
+    Each type has a row for each measure (but not for its distance from itself) and each score, with the columns
     - type, doubtful (whether the partition marks the type's name as uncertain), heads (number of heads);
-    - analysis, task, quantity, statistic (how the values of the heads become one, or the operation);
+    - analysis, task, quantity, statistic (how the values of the heads become one; for a score, the operation);
     - value; low, high: its 95 % interval over samples or questions (99 % over fewer than 20 of them, empty over fewer
       than 8, or if the measure has no interval);
     - random, random_low, random_high: mean, 2.5 and 97.5 % quantiles of the random sets' values; draws: their number;
       rank: rank of `value` among them, 1 for the largest; p: two-sided p of the rank; p_holm: p corrected by Holm;
     - overlap: mean share of the random heads that are of the type themselves.
-    There is a p in rows of tested analyses that `shown_rows` keeps, and neither p nor rank in rows from `left_out`.
+    Rows of scores have neither p nor rank. Other rows have a p if their analysis is tested and `shown_rows` keeps them.
     """
     compared = len(partition.types) * sum(measure.statistic not in _HIDDEN for measure in measures)
     draws = max(_DRAWS, _DRAWS_EACH * compared)
@@ -207,11 +207,11 @@ class _Group(NamedTuple):
 
 @styled
 def compared_types_figure(table: pd.DataFrame, partition: Partition, projections: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw the table of `compare_types`: a line for each number, with a cell for each type; below, heads as points.
+    """Draw the table of `compare_types`: a line for each quantity and statistic, with a cell for each type.
 
-    A cell is grey unless p < 0.01 (pale colour) or p_holm < 0.05 (darker colour); its colour is orange if the type's
-    value is above the mean of random heads, and blue if it is below. projections: {task: table with layer, head, x and
-    y}, drawn with a colour for each type of `partition`.
+    A cell is orange if the type's value is above the mean of random heads, blue if below: pale for p < 0.01, darker for
+    p_holm < 0.05, and grey if neither. projections: {task: table with layer, head, x and y}; its heads are drawn below
+    as points, in a colour for each type of `partition`.
     """
     groups = []
     for (name, task), rows in shown_rows(table).groupby(["analysis", "task"], sort=False):

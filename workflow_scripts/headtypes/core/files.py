@@ -76,7 +76,7 @@ def refusal(error: BaseException | None) -> str | None:
 def undamaged(path: StrPath, otherwise: str) -> Iterator[None]:
     """Turn any error but a `MemoryError` in the `with` block, which reads a result from `path`, into an `InputError`.
 
-    otherwise: second explanation in its message, `PATH is damaged or OTHERWISE`, such as `is not a feature file`.
+    otherwise: end of the message `PATH is damaged or OTHERWISE`, such as `is not a feature file`.
     """
     try:
         yield
@@ -218,8 +218,8 @@ def sha256_path(path: StrPath) -> str:
 def files_in(folder: str, key: str) -> list[str]:
     """Return the sorted paths of the files in a folder and its subfolders, without hidden files.
 
-    key: the folder's key in the configuration, for the `InputError` if the folder is empty, or has files of two
-        suffixes, a broken link, or a path with braces.
+    key: the folder's key in the configuration, for the message of an `InputError`, which an empty folder, files of two
+        suffixes, a broken link, and a path with braces raise.
     """
     paths = [
         path

@@ -24,7 +24,7 @@ class Stored(NamedTuple):
 
     name:      name in the file; by default the field's own name.
     dimension: name of the dimension of a list of texts; empty for other fields.
-    dtype:     less precise type of an array in the file, such as float16; None for the type of the array.
+    dtype:     type of an array in the file, such as float16 to save space; None for the array's own type.
     """
 
     name: str = ""

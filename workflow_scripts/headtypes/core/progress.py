@@ -19,7 +19,7 @@ class _Lines(tqdm):
 def progress(total: int, what: str, unit: str) -> tqdm:
     """Return a progress bar that prints a line on standard error every ten seconds and at the end.
 
-    total: number of units of work; unit: plural name of the units, such as samples; what: beginning of the line.
+    total: number of units of work; unit: plural name of the units, such as samples; what: text at the line's beginning.
     """
     form = "{desc}: {n_fmt}/{total_fmt} {unit}, {elapsed} elapsed, {remaining} left"
     # `display` prints the lines; all that tqdm would write itself is an empty line at the end, which is discarded.
@@ -28,7 +28,7 @@ def progress(total: int, what: str, unit: str) -> tqdm:
 
 
 def warn(provenance: dict, sentences: Iterable[str]) -> None:
-    """Print each sentence on standard error, after `warning:`, and rule and wildcards' values from `provenance`."""
+    """Print `warning: RULE WILDCARDS: SENTENCE` on standard error, for each sentence; `provenance` names the rule."""
     for sentence in sentences:
         print(f"warning: {title_of(provenance['rule'], provenance['wildcards'].values())}: {sentence}", file=sys.stderr)
 

@@ -32,13 +32,12 @@ class Result:
     path: pattern from the working directory, in which `{model}` is a wildcard and `{pdf,png}` stands for either.
     rule: name of the rule; of: function from a plan to the entries for which the result is asked for; None for a result
         that is only made if another job reads it.
-    about: what the result is, in a few words, for those to whom results are given.
+    about: what the result is, in a few words, for a user who gets a copy of the results.
     content: what is in the files, for the documentation: columns, units, shapes; empty if another result's content
         covers it. It must be passed by keyword: `planning.code` leaves it out, so that no job runs again if it changes.
     section: heading of the documentation under which the result is listed.
-    name: name of the result among the inputs of jobs, and among the outputs of the stage's rule; empty if a file in
-        `rules/` names it.
-    withheld: why the result is not given away (`commands/export.py`); empty for a result that is given away.
+    name: the result's name among inputs and outputs of rules, as in `input.rows`; empty if a file in `rules/` names it.
+    withheld: why the result is left out of copies (`commands/export.py`); empty for a result that is copied.
     """
 
     path: str
@@ -84,9 +83,9 @@ class Other:
 
 @dataclass(frozen=True)
 class Many(Other):
-    """An input of a job: {key of a plan entry: path of the file of `result` for this entry}, for several entries.
+    """An input of a job: the files of `result` for several entries of the plan, as {key of an entry: path of its file}.
 
-    find: function from the plan and the rule's wildcards to the entries. by: attribute that holds an entry's key.
+    find: function from the plan and the rule's wildcards to the entries. by: name of the attribute with an entry's key.
     """
 
     by: str = "key"
@@ -110,11 +109,10 @@ class Given(NamedTuple):
 class Stage:
     """A rule of the workflow: what it depends on, which function its jobs call, what they read and compute.
 
-    spec: function from the plan and the rule's wildcards to the part of the configuration that the rule depends on. The
-        function has the rule's name, unless `rule` gives the name.
+    spec: function from the plan and the rule's wildcards to the part of the configuration that the rule depends on.
+    rule: name of the rule; empty if the rule has the name of the function `spec`.
     calls: function that jobs call, as `module:function` below `headtypes`, with inputs, spec, outputs and provenance.
-    computes: what jobs do with a model: run it over texts, and perhaps compare its heads or take gradients; or train
-        it. None for jobs that run no model, and need no GPU.
+    computes: kind of work with a model, such as "forward"; None for jobs that run no model, and need no GPU.
     reads: name of the input that holds the texts that the model reads.
     passes: function from plan, wildcards and number of texts to how often a job reads all texts; None for once.
     inputs: what jobs read, each under its own name: results, inputs such as `Many`, and functions from the plan and the
@@ -148,12 +146,12 @@ class Stage:
 
 
 def stage(computes: Computation | None = None, **fields: Any) -> Callable[[Callable[..., dict]], Stage]:
-    """Return a decorator that makes a rule's `Stage`, with these fields, from its spec, which has the rule's name."""
+    """Return a decorator that makes a rule's `Stage` from its function `Stage.spec`; arguments: the other fields."""
     return lambda spec: Stage(spec, computes=computes, **fields)
 
 
 def of_inputs_alone(rule: str, **fields: Any) -> Stage:
-    """Return the `Stage` of a rule with an empty spec, which depends on input files alone; fields: its other fields."""
+    """Return the `Stage` of a rule that depends on input files alone: its spec is empty; fields: the other fields."""
     return Stage(lambda plan, *wildcards, **named: {}, rule=rule, **fields)
 
 

@@ -25,8 +25,6 @@ Ends = tuple[np.ndarray, np.ndarray]
 class Evidence:
     """A mean over units, such as articles, with an interval for the true mean (`ends`), and p-values (`tails`).
 
-    A p-value is of the hypothesis that the true mean is at most, or at least, a given limit.
-
     own:   [unit] mean of each unit's items, NaN for a unit without items.
     sizes: [unit] number of items in each unit's mean; by default one.
     reach: lowest and highest mean that a unit can have, beyond which no interval goes; None without bounds.
@@ -37,9 +35,9 @@ class Evidence:
     `is_exact` is true if fewer than 8 units, and fewer than half of all, differ from the most frequent value. The
     interval's ends are then quantiles of randomly weighted means of the units and one more unit, which has the lowest
     or the highest value of `reach` (Gaffke 2005; for right and wrong answers, the bounds of Clopper and Pearson 1934).
-    value: the mean. pulls: [unit] each unit's size * (own - value) / sum of sizes.
-    units: effective number of units, (sum of sizes)^2 / sum of sizes^2, and at most the number of units that differ
-        from the most frequent value unless `is_exact`; 0 if `is_exact` without `reach`.
+    value: the mean. pulls: [unit] each unit's part in the mean's deviation: size * (own - value) / sum of sizes.
+    units: effective number of units, (sum of sizes)^2 / sum of sizes^2. Unless `is_exact`, it is at most the number of
+        units that differ from the most frequent value. It is 0 if `is_exact` without `reach`.
     """
 
     def __init__(
@@ -102,8 +100,8 @@ class Evidence:
 class Together:
     """A sum of several means, with its interval and p-values, if one of the means is exact.
 
-    A mean is exact (`Evidence.is_exact`) if its units have nearly all the same value. The intervals of the means share
-    the probability of error equally, and the ends of the intervals are added. P-values are multiples of 0.0001.
+    A mean is exact if fewer than 8 of its units, and fewer than half, differ from the most frequent value. The sum's
+    low end is the sum of the n means' low ends, each with 1/n of the probability of error; the high end likewise.
     """
 
     def __init__(self, parts: Sequence[Evidence]) -> None:
@@ -122,11 +120,11 @@ class Together:
 
 
 def added(parts: Sequence[Evidence]) -> Evidence | Together:
-    """Return the sum of several means over the same units, but perhaps over different items, with its interval.
+    """Return the sum of several means over the same units, with its interval; a single mean is returned as it is.
 
-    The sum is a `Together` if the units of any mean have nearly all the same value (`Evidence.is_exact`). Otherwise its
-    interval is that of a mean of one number for each of n units: the sum of the means, plus n times the sum of the
-    unit's `Evidence.pulls` (what its deviations add to the means). A single mean is returned as it is.
+    Each mean may be over other items of the units. If any mean is exact (`Evidence.is_exact`), the sum is a `Together`.
+    Otherwise its interval is that of a mean of n numbers, one for each of the n units: the sum of the means, plus n
+    times the sum of the unit's `Evidence.pulls`.
     """
     if len(parts) == 1:
         return parts[0]
@@ -143,10 +141,10 @@ class Measured:
     """A value with its interval and p-values, or the value alone.
 
     low, high: ends of the interval at 95 %, or at 99 % over fewer than 20 units; NaN without an interval.
-    p_value:   function from a limit to the two-sided p-value of the hypothesis that the true value equals the limit.
-        Over fewer than 20 units, p-values are five times as large. So a p-value is below 0.05 exactly if the interval
-        excludes the limit. None if there is no interval.
-    over:      plural name of the units, such as articles; units: effective number of units.
+    p_value:   function from a limit to the two-sided p-value of the hypothesis that the true value equals the limit;
+        None without an interval. Over fewer than 20 units, the p-value is multiplied by 5: it is below 0.05 exactly if
+        the interval excludes the limit.
+    over:      plural name of the units, such as articles; units: effective number of units, infinite for a value alone.
     """
 
     value: float
@@ -161,9 +159,9 @@ class Measured:
         """Return the `rank`-th largest of several means, with interval and p-values for the `rank`-th largest true one.
 
         over: plural name of the units; rank: from 1 for the largest mean, or from -1 for the smallest.
-        The largest of several estimates tends to lie above the largest true mean. So the low end is the r-th largest
-        low end of n intervals with error 0.05 / (n + 1 - r), the high end the r-th largest high end with 0.05 / r, for
-        the r-th largest mean (Benjamini and Heller 2008; Berger 1982 and Bonferroni for the smallest and the largest).
+        For the r-th largest of n means, the low end is the r-th largest low end of n intervals that have the error
+        0.05 / (n + 1 - r), and the high end the r-th largest high end with the error 0.05 / r (Benjamini and Heller
+        2008; Berger 1982 and Bonferroni for the smallest and the largest). Below 20 units, errors are a fifth of that.
         """
         above = rank if rank > 0 else len(several) + 1 + rank
         below = len(several) + 1 - above
@@ -184,8 +182,8 @@ class Measured:
     def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":
         """Return a value less the mean of `chance`, the values on permuted data, [permutation].
 
-        The interval runs from `value` less the 97.5 % quantile of `chance` to `value` less the 2.5 % quantile, and
-        holds 0 if the p-value is 0.05 or more. `p_value` is two-sided, of a difference of 0, whatever the limit.
+        The interval runs from `value` less the 97.5 % quantile of `chance` to `value` less the 2.5 % quantile; it is
+        widened to hold 0 if p is 0.05 or more. `p_value` tests, two-sided, a difference of 0; its argument is ignored.
         """
         low, high = value - np.quantile(chance, [1 - ALPHA / 2, ALPHA / 2])
         tails = ((1 + (sign * chance >= sign * value - EQUAL).sum()) / (1 + len(chance)) for sign in (1, -1))
@@ -198,7 +196,7 @@ class Measured:
 
     @property
     def decides(self) -> bool:
-        """True if the value can decide a claim: it is over 8 units or more, and `low` differs from `high`."""
+        """True if the value can decide a claim: 8 `units` or more, and no interval or one with `low` below `high`."""
         return self.units >= FEWEST_UNITS and self.low != self.high
 
     @property

@@ -90,7 +90,9 @@ def clipped(text: str, letters: int) -> str:
 
 
 def save_figure(figure: Figure, vector: StrPath, png: StrPath, provenance: dict) -> None:
-    """Write a figure, with its provenance, to `vector`, PDF or SVG by its ending, and to `png` at 300 dots per inch."""
+    """Write a figure to `vector`, PDF or SVG by its ending, and to `png` at 300 dots per inch, each with the
+    provenance.
+    """
     if isinstance(engine := figure.get_layout_engine(), ConstrainedLayoutEngine):
         figure.set_layout_engine(_RoundedLayout(**engine.get()))
     # Ticks are made here.

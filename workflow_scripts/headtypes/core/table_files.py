@@ -27,7 +27,7 @@ def table_reader(
 ) -> Callable[[StrPath], pd.DataFrame]:
     """Return a function from the path of a CSV file that the workflow wrote to the file's table.
 
-    otherwise, rows: end of the `InputError` `PATH is damaged or OTHERWISE`, and least number of rows in the file.
+    otherwise: end of the `InputError` `PATH is damaged or OTHERWISE`; rows: least number of rows in the file.
     columns: {name: type} of the columns that the file must have; None lets pandas choose the type. Text columns are
         kept as written, even "1" and "NA"; an empty cell is "" in a text column, and missing in any other column.
     """
@@ -65,7 +65,7 @@ def write_csv(path: StrPath, table: pd.DataFrame) -> None:
 
 
 def read_parquet(path: StrPath, otherwise: str, columns: Iterable[str]) -> pd.DataFrame:
-    """Return the table of a Parquet file, or raise `InputError`: `PATH is damaged or OTHERWISE`, or lacks `columns`."""
+    """Return a Parquet file's table; `InputError` `PATH is damaged or OTHERWISE`, also if it lacks one of `columns`."""
     with undamaged(path, otherwise):
         return _checked(pd.read_parquet(path, page_checksum_verification=True), columns, rows=0)
 

@@ -42,8 +42,8 @@ _MARKUP = re.compile(r"[\\`|]|[*~](?=\S)|(?<![^\W_])_(?=\S)|!(?=\[)|\](?=\()|<(?
 class Cell:
     """A table cell on a page for readers.
 
-    sort: key by which the column is sorted; below: a smaller second line; verdict: "holds", "fails", "open" or
-        "no verdict", which colours the cell; "" for none.
+    sort: key by which the column is sorted; below: a smaller second line; verdict: "holds", "fails", "open" or "no
+        verdict", which colours the cell, or "" for none.
     """
 
     text: str
@@ -59,11 +59,11 @@ class Column:
     name:   column of the data frame; label: heading; note: a longer explanation of the heading.
     is_number: whether values are sorted and aligned as numbers; digits: number of decimals; write: function from a
         value to its text, used instead of `digits`.
-    ends:   names of the columns with the low and high end of each value's interval; between: text with {} for each end.
+    ends:   names of the columns with each value's interval, (low, high); between: its text, with {} for each end.
     heads:  whether the texts are names of heads, `layer-head` from 1.
     brief, brief_digits: heading and number of decimals in the short form of the table, if they differ there.
-    after, below, verdict: names of columns of the data frame that the short form uses; their text follows the value,
-        stands below the value, or colours the cell.
+    after, below, verdict: columns of the data frame for the short form: text behind the value, text below it (an
+        interval goes first), and the verdict that colours the cell.
     """
 
     name: str
@@ -82,7 +82,9 @@ class Column:
     verdict: str = ""
 
     def texts(self, values: pd.DataFrame) -> list[str]:
-        """Return the text of each value of the column with its interval, [row]; "" for a missing value."""
+        """Return the text of each value of the column, with its interval, [row]; "" for a missing value; values: the
+        data.
+        """
         texts = []
         for value, *ends in zip(values[self.name], *self._ends(values), strict=False):
             texts.append(self._text(value, "", self.digits))
@@ -128,7 +130,7 @@ class TextColumn(Column):
 
 @dataclass(frozen=True)
 class Shown:
-    """The short form of a table, as cells of a page, [row][column].
+    """The short form of a table, ready for a page: headings, and rows of cells.
 
     about: sentences for the reader; file: path of the full table; model: the model whose heads the table names, or "".
     """
@@ -145,7 +147,7 @@ class Shown:
 class Table:
     """A table for readers: a data frame, and the columns in which the data are shown.
 
-    brief: names of the columns in the short form, empty for all; brief_rows: [row] true for rows in it, None for all.
+    brief, brief_rows: what the short form shows: names of columns, empty for all; [row] bool, None for all rows.
     about: sentences for the reader; model: the model whose heads the table names, "" for none.
     printed: names of the columns of the LaTeX table, as in the paper that the analysis follows; empty for all.
     """
@@ -220,7 +222,6 @@ def markdown_table(table: pd.DataFrame) -> str:
 
 
 def markdown_rows(labels: Iterable[str], is_number: Iterable[bool], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table of headings and texts [row][column], markup escaped; is_number: right-aligned columns."""
     aligned = ["---:" if right else "---" for right in is_number]
     return _line(map(plain, labels)) + _line(aligned) + "".join(_line(map(plain, row)) for row in rows)
 
@@ -241,9 +242,10 @@ def write_table(
     ending: str = "",
     printed: Iterable[Table] = (),
 ) -> None:
-    """Write a table as CSV, `page` (Markdown text) as Markdown and HTML, and the tables `printed` as LaTeX.
+    """Write `table` as CSV, `page` (Markdown text) as Markdown and HTML, and the tables `printed` as LaTeX.
 
-    outputs: {name: path}; the names are csv, markdown, html and, if `printed` is not empty, tex, each plus `ending`.
+    outputs: {name: path} with the names csv, markdown, html and, if `printed` is not empty, tex. An `ending` is added
+        to each name: "_7" makes "csv_7". provenance: origin of the result, for the head of the HTML file.
     """
     write_csv(outputs[f"csv{ending}"], table)
     write_text(outputs[f"markdown{ending}"], page)

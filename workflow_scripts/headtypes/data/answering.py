@@ -28,31 +28,31 @@ def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
 
 
 def tokens_within(logits: int, batch_tokens: int, share: float, vocabulary: int) -> int:
-    """Return the most tokens of a batch, at most `batch_tokens`, if logits are computed for a `share` of its tokens.
+    """Return the most tokens that a batch may have: at most `batch_tokens`, and with at most `logits` logits in all.
 
-    logits: about how many logits a batch may have. vocabulary: number of logits of one token.
+    share: of the tokens, 0 to 1, the part for which logits are computed; vocabulary: number of logits of one token.
     """
     return max(1, min(batch_tokens, int(logits / vocabulary / max(share, 1e-3))))
 
 
 class SomeTokens:
-    """An object that lets a model's last layer compute logits for chosen tokens alone, and sums these tokens' loss."""
+    """An object that lets a language model compute logits at chosen positions alone, and sums the loss at them."""
 
     def attached(self, model: PreTrainedModel) -> AbstractContextManager:
-        """Return a context in which a model computes logits of chosen tokens alone; call `draw` before each batch."""
+        """Return a context in which a model computes logits at the positions of `draw`, called before each batch."""
         decoder = model.get_output_embeddings()
         hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][self._drawn],))
         # Only language models have such a layer.
         return hook or nullcontext()
 
     def draw(self, indices: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> None:
-        """Choose tokens of the next batch to compute logits for: for each input, the tokens' indices and right ids."""
+        """Choose positions in each input of the next batch (`indices`); right: the token ids to predict there."""
         self._inputs, owners = len(indices), np.repeat(np.arange(len(indices)), list(map(len, indices)))
         self._drawn = torch.as_tensor(owners), torch.as_tensor(np.concatenate(indices))
         self._right = torch.as_tensor(np.concatenate(right).astype(np.int64))
 
     def token_loss_sums(self, output: Any) -> Tensor:
-        """Return each input's summed cross entropy over its chosen tokens, [input] float64 in nats, from the output."""
+        """Return cross entropy summed over each input's chosen positions, [input] float64 in nats, from `output`."""
         logits = output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
         losses = _cross_entropy(logits, self._right.to(logits.device)).double()
         return losses.new_zeros(self._inputs).index_add(0, self._drawn[0].to(logits.device), losses)
@@ -61,8 +61,8 @@ class SomeTokens:
 class Answers(SomeTokens):
     """An object that reads a model's answers to a task's windows from the model's output for each batch of windows.
 
-    targets: right classes of each window, [window, class] int, from `Kind.answer_targets`, such as first and last token
-        of the answer; None if their loss is not asked for.
+    targets: indices of each window's right classes, [window, class] int, from `Kind.answer_targets`: the label, or
+        first and last token of the answer. None if their loss is not asked for.
     settings: arguments of the kind's `read_answers`, such as max_answer_length for questions.
     """
 
@@ -86,8 +86,8 @@ class Answers(SomeTokens):
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
         """Return each window's mean cross entropy, [window] in nats; for a language model, over the tokens to predict.
 
-        For other models, it is over the right classes: label, or first and last token (token 0 in a window without
-        both).
+        For other models, it is over the right classes: the label, or the first and last token of the answer (token 0 in
+        a window without the whole answer).
         given: keyword arguments of the model's call.
         """
         if self._tokens is None:
@@ -103,9 +103,9 @@ class Answers(SomeTokens):
     def read(self, output: Any, sentences: list[np.ndarray], given: Mapping[str, Tensor]) -> dict[str, np.ndarray]:
         """Return the answers in a model's output for a batch, as {name: array [window]}.
 
-        The arrays are, for pairs, "label", the predicted label's index; for questions, "score", "start" and "end" of
-        the best span; for a language model, "loss", the summed cross entropy of the tokens to predict, in nats, and
-        "tokens", their number. With `targets` in the object, "gold_loss" is added: for a language model the loss, else
+        Names are, for pairs, "label" (index of the predicted label); for questions, "score", "start" and "end" of the
+        best span; for a language model, "loss" (cross entropy in nats, summed over the tokens to predict) and "tokens"
+        (their number). If the object has `targets`, there is also "gold_loss": for a language model the loss, else
         the mean cross entropy of the right classes, NaN in a window without the whole answer.
         sentences: for each window, the sentence number of each token, -1 for a special token, [token].
         given: keyword arguments of the model's call.
@@ -125,9 +125,9 @@ class Answers(SomeTokens):
         """Return {id: answer} and a table of scores with one row for each question, pair or document in `rows`.
 
         table: a row for each window, with the arrays of `read` as columns. windows: all windows of `rows`.
-        Scores have the columns of the kind's `score_answers`, such as id and f1. With `targets` in the object, they
-        also have "gold_loss", in nats: the mean over a question's windows with the whole answer (NaN without any), or a
-        language model's sum over the tokens to predict (in multiple choice, those of the right choice).
+        Scores have the columns of the kind's `score_answers`, such as id and f1. If the object has `targets`, they also
+        have "gold_loss", in nats: the mean over a question's windows with the whole answer (NaN without any), or the
+        sum over a language model's tokens to predict (in multiple choice, those of the right choice).
         """
         values = {name: table[name].to_numpy() for name in table if name != GOLD_LOSS}
         answers, scores = self._kind.score_answers(rows, windows, record, values)

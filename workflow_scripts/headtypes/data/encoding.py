@@ -48,9 +48,9 @@ _BOUNDARY_MARK = re.compile("^(##|Ġ|▁)")
 def token_kinds(tokenizer) -> np.ndarray:
     """Return the kind of each token of the vocabulary, [token id] int8: 1 cls, 2 sep, 3 comma, 4 period, 0 other.
 
-    The cls_token is of the kind cls, the sep_token of the kind sep. A tokenizer without them has its bos_token and
-    eos_token instead, if it adds these to texts. A token that is both counts as cls. A comma or period is a token of
-    this character alone, apart from a mark that shows where a word begins.
+    The cls_token is of the kind cls, the sep_token of the kind sep. If a tokenizer lacks one and adds its bos_token or
+    eos_token to texts, the bos_token is cls, the eos_token sep; a token that is both is cls. A comma or period is a
+    token of this character alone, apart from a mark that shows where a word begins.
     """
     vocabulary = tokenizer.get_vocab()
     kinds = np.zeros(max(vocabulary.values()) + 1, dtype=np.int8)
@@ -86,7 +86,7 @@ _DRAWN, _MASKED, _REPLACED = 0.15, 0.8, 0.1
 
 
 class Masked(NamedTuple):
-    """An input after masking: its token ids, and index (rising) and original id of each token drawn to be predicted."""
+    """An input after masking: token ids; positions (rising) of the tokens drawn to be predicted; their original ids."""
 
     input_ids: np.ndarray
     indices: np.ndarray

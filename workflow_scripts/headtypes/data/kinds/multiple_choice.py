@@ -105,7 +105,7 @@ class MultipleChoice(Kind):
     def score_answers(self, rows, windows, record, values):
         """Return {id of a question: text of its likeliest choice}, and a table with a row for each question in `rows`.
 
-        values: {"loss": [choice] negative log-likelihood in nats, summed over tokens, of all choices, by question}.
+        values: {"loss": negative log-likelihood in nats, summed over tokens, of all choices, question by question}.
         Columns of the table: id; answer, predicted and predicted_normalised, indices from 0 of the right choice, of
         that with the least loss, and of that with the least loss per character (`acc_norm` of the Language Model
         Evaluation Harness); correct and correct_normalised, 0 or 100; and log_likelihood of the right choice, in nats.

@@ -265,11 +265,11 @@ def best_spans(
 
 
 def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
-    """Return {id of a question: text of the best span in its windows, or "" if they have no context}.
+    """Return {id of a question: text of the best span in its windows, or "" if its windows have no context}.
 
-    spans: the best span of each window, among all; if windows are equally good, the first is taken.
-    The original run_squad considers only the twenty best starts and ends, and a start only in the window in which its
-    token has most context.
+    spans: the best span of each window. The best of a question has the highest score; among equals, the first is taken.
+    The original run_squad tries only the twenty best starts and ends, and, for a start in several windows, only the
+    window with most context around it.
     """
     import pandas as pd
 
