@@ -62,8 +62,8 @@ def ablated(
     partition:  types of the model's heads (`reading.head_types`, `partitions.read_partition`).
     sentences:  for resample, drop_intra and drop_inter, which work on whole texts and not on steps with a cache: a
         function that takes token ids and the attention mask (or None), both [text, token], and returns the number of
-        each token's sentence, [text, token]. Numbers are -1 for special tokens and padding, and from 0 for the
-        sentences of a single text; of two texts read together, the whole first is 0, and the second begins with 1.
+        each token's sentence, [text, token]: -1 for special tokens and padding, else from 0. If two texts are read
+        together, the first is sentence 0 as a whole, and the sentences of the second count from 1.
     reading:    one way to read the paper, as in the workflow; uniform_over_padding is refused.
     head_outputs: [layer, head, channel] mean outputs, for the operation mean.
 

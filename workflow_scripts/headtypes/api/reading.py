@@ -209,7 +209,7 @@ def detect_heads(
 
 @dataclass(frozen=True)
 class HeadMap:
-    """The attention of one head on a text, [query, key] float32 weights, which a notebook shows as a picture."""
+    """The attention of one head (layer, head from 0) on a text's tokens, [query, key]; a notebook shows a picture."""
 
     attention: np.ndarray
     tokens: list[str]

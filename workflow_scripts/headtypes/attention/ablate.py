@@ -27,7 +27,7 @@ class Ablation:
     operations: [layer, head] texts such as `zero` or `temperature 2`; `keep` leaves a head as it is.
     sentences: for each sample of the batch, the sentence number of each token but padding, [token]: -1 for a special
         token, 0 for the first text (the question), from 1 for the sentences of the second text (the context).
-    reading: one way to read the paper; with `uniform_over_padding` the batch must be padded to the full window.
+    reading: one way to read the paper; with `uniform_over_padding` the batch must be padded to `max_seq_length`.
     head_outputs: [layer, head, channel] each head's output, mean over tokens; None if no head has the operation `mean`.
     """
 
@@ -131,14 +131,14 @@ class AblatedHeads:
         return outputs
 
     def blocks(self) -> Iterator[tuple[tuple[slice, ...], Layer, slice, Tensor]]:
-        """Yield blocks: ((slices of samples, heads, query rows), layer of the block's heads, query rows, attention)."""
+        """Yield (index of a block in head outputs, layer of its heads, its query rows, attention before a change)."""
         for heads, layer, rows in self.pairs.blocks_of_heads(self.layer):
             attention = layer.attention(rows, self.ablation.scratch.memory(layer, rows))
             yield (slice(None), heads, rows), layer, rows, attention
 
 
 class SentencePairs(Group):
-    """Samples of one length, with the pairs of their tokens that are within a sentence, or between sentences.
+    """Samples of one length, whose pairs of tokens are within a sentence (intra) or between sentences (inter).
 
     sentences: for each sample of the batch, the number of each token's sentence, [token]; -1 for a special token.
     """
@@ -154,8 +154,8 @@ class SentencePairs(Group):
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
         """Return true for each pair of a query row, `start` to `stop` - 1, and a key, unless the pair is dropped.
 
-        dropped: which pairs to drop, those within a sentence (intra) or between sentences. `Reading.special_tokens`
-            says which pairs with special tokens are dropped with them.
+        dropped: which pairs to drop, those within a sentence (intra) or between sentences (inter).
+            `Reading.special_tokens` decides whether pairs with a special token are dropped, too.
         """
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
@@ -176,8 +176,8 @@ class SentencePairs(Group):
         """Return for each token, in each of `heads` heads, the index in the sample of another token, drawn at random.
 
         A token draws among the other tokens that the layer's `mask` lets it look at: a special token among special
-        tokens, any other among the rest. Padding, and a token that has no token to draw, get their own index. Equal
-        arguments and sentences of a sample give equal draws, whatever the other samples. layer: number of the layer.
+        tokens, any other among the rest. A padding token, or one with nothing to draw, gets its own index. A sample's
+        draws depend on all arguments (`layer`: its number) and its sentences, not on other samples.
         """
         special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)
         # All tokens but padding may look at themselves.

@@ -261,7 +261,7 @@ class Group:
     def blocks(self, device: torch.device, pairs: int | None = None) -> Iterator[slice]:
         """Yield slices of the query rows that are computed at a time, each but the last a multiple of 32 rows.
 
-        pairs: most pairs of a query and a key in a slice, summed over samples; by default as many as suit the device.
+        pairs: most pairs of a query and a key, of all samples together, in a slice; by default as suits the device.
         """
         parts = -(-(self.samples.stop - self.samples.start) * self.length**2 // (pairs or _most_pairs(device)))
         rows = -(-self.length // (parts * LEAST_ROWS)) * LEAST_ROWS
@@ -413,9 +413,9 @@ def run_batches(
 
 
 def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: str) -> None:
-    """Raise `InputError` with the name of the first head that has a false entry in `right`.
+    """Raise `InputError` with the name of the first head that has a false entry in `right`; do nothing if none has.
 
-    what: the work, with model and task, for the message. fault: as in `the attention of head {} is not finite`.
+    what: the work, for the message. fault: its text, such as `the attention of head {} is not finite`.
     """
     if not right.all():
         _, layer, head, *_ = (~right).nonzero()[0].tolist()

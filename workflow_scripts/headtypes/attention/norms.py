@@ -36,7 +36,7 @@ class KeyLengths:
     def __call__(
         self, number: int, vectors: Float[Tensor, "batch some row channel"], heads: slice = slice(None)
     ) -> Float[Tensor, "batch some row"]:
-        """Return ||v W_O|| of each vector v, a value or head output of `heads`, in layer `number` (from 0)."""
+        """Return ||v W_O|| of each vector v in layer `number` (from 0); `vectors`: values or outputs of `heads`."""
         return (vectors.float() @ self._roots[number][heads].to(vectors.device)).norm(dim=-1)
 
 
@@ -126,8 +126,8 @@ def _probe_layers(model: PreTrainedModel) -> list[_Probed]:
 class ResidualStream:
     """The residual stream that each attention layer of a model adds its output to, while the model runs.
 
-    Attribute `latest`: [batch, token, width] the stream, with padding, before the layer whose attention is being
-    computed adds its output.
+    Attribute `latest`: [batch, token, width] the stream, with padding, before the attention layer that runs now adds
+    its output.
     Raises `InputError` if a layer's output is changed before it is added, by a norm for example.
     """
 

@@ -131,8 +131,8 @@ class ModelOnTask:
     """A fetched model that reads samples of a task; the model is loaded when it is first needed.
 
     batch_tokens: most tokens of a batch, padded. max_seq_length: most tokens of a sample, None for the model's limit.
-    head: model head, a key of `loading.HEADS`; None for the model without a model head.
-    Attributes: what, names of model and task for messages; longest, the lesser of both limits, in tokens.
+    head: model head, a key of `loading.HEADS`; None for none. Attributes: what, names of model and task for messages;
+        longest, the lesser of `max_seq_length` and the model's limit.
     """
 
     def __init__(

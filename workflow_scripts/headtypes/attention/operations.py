@@ -52,9 +52,9 @@ class Operation:
     """An operation that a condition applies to heads, such as `zero` or `temperature 2`.
 
     table: number of the table of Guan et al. 2020 that has conditions with this operation.
-    change: function from an `ablate.AblatedHeads`, and the text of the number if there is one, to the new outputs of
-        the heads, one for each query or one for all queries, or one number for all; None if heads stay as they are.
-    number, takes: what may follow the name, as a regular expression and in words.
+    change: function that takes an `ablate.AblatedHeads`, and the number as text if one is given, and returns the heads'
+        new outputs, [sample, head, query, channel], or what broadcasts to them; None if heads stay as they are.
+    number, takes: what may follow the name: a regular expression, such as `( [0-9]+)?`, and words for messages.
     draws: whether the number is the seed of random draws.
     readings: fields of `Reading` that can change the operation's result.
     """

@@ -39,14 +39,14 @@ class Block:
     layer: number of the layer, from 0.
     group: the samples: `group.samples` is their slice of the batch, `group.length` the number of tokens of each.
     heads, rows: slices of the layer's heads (all, or a single one) and of the query rows.
-    memory: attention in the model's precision, on a GPU with zeros behind the block's rows and keys; None if no
-        reducer of the pass reads attention. A reducer must neither keep nor change it, since it is used again.
+    memory: `attention` in the model's precision, for norms float32; on a GPU zeros may follow its rows and keys. It is
+        not to be kept or changed, since the next block uses it again. None if no reducer of the pass reads attention.
     outputs: head outputs, attention times values, in the model's precision.
-    mask: true where the model lets a query see a key; None if every query sees all of its sample.
-    lengths: for a reducer of norms, the length of the vector that each token hands over (`norms.KeyLengths`).
-    to_none: the share that each row gives to no token, in a layer with a sink (`hook.Layer`); None in other layers.
-    stream, written: for a reducer of the stream, the residual stream that the layer's output is added to, and the
-        length of the vector that each head adds to each token, float32.
+    mask: true where the model lets a query see a key; None if queries see all, or no reducer reads attention.
+    lengths: for norms, the length of the vector that each token hands over (`norms.KeyLengths`); None for weights.
+    to_none: the share that each row gives to no token, in a layer with a sink (`hook.Layer`); else and for norms None.
+    stream, written: the residual stream that the layer's output is added to, and the length of the vector that each
+        head adds to each token, float32; both None unless a reducer of the pass reads attention and the stream.
     """
 
     layer: int
@@ -65,7 +65,7 @@ class Block:
     def attention(self) -> Float[Tensor, "sample head row key"] | None:
         """Attention in float32; None if no reducer of the pass reads it. Each row sums to one, together with `to_none`.
 
-        For a reducer of norms, rows are scaled so that attention times `lengths` (`shares`) sums to one instead.
+        For a reducer of norms, rows are scaled so that not attention but `shares` sum to one.
         """
         rows = self.rows.stop - self.rows.start
         return None if self.memory is None else self.memory[:, :, :rows, : self.group.length].float()
@@ -81,13 +81,13 @@ class Reducer(Protocol):
 
     A pass calls `begin`; for each batch `start`, `add` with each block, `right` and `finish`; and at the end `result`.
     A batch that does not fit into the GPU's memory is started anew in halves, so `start` forgets the numbers that `add`
-    has read, and `finish` keeps them for the result. Blocks come layer by layer, group by group, head by head (if
-    `by_head`) and row by row.
+    has read, and `finish` keeps them for the result. Blocks come by layer, then by group (samples of one length), then
+    by head (long samples on a CPU, if all reducers have `by_head`), then by rows.
 
     reads_attention, reads_stream: whether blocks have attention, and the residual stream.
     by_head: true for a reducer that can read one head after another, which is faster for long samples.
     of: "weights" for a reducer of attention itself, "norms" for a reducer of each token's share of the norms.
-    fault: message about a head `{}` that has a number that cannot be right, for which `right` returns false.
+    fault: text of the error if `right` returns false for a head; `{}` stands for the head's name.
     """
 
     reads_attention: bool = True
@@ -113,7 +113,7 @@ class Reducer(Protocol):
 class PerSample(Reducer):
     """A reducer whose result is some numbers of each head on each sample, [sample, layer, head, *columns] float32.
 
-    columns: shape of the numbers of one head on one sample, one argument for each axis; none for a single number.
+    columns: shape of one head's numbers on one sample, an argument for each axis; no argument for a single number.
     Attribute `values`: the numbers on the current batch's samples; zero at first, and filled by a subclass's `add`.
     """
 

@@ -37,10 +37,10 @@ class ModelPair(NamedTuple):
 
 
 def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
-    """Return each pair of models; in a pair of a model and its ancestor, the ancestor is `other`.
+    """Return all pairs of keys of `parents`, across tasks, too; of a model and its ancestor, the ancestor is `other`.
 
     parents: {name of a model on a task: name, on that task, of the model that it was fine-tuned from, or None}.
-    models: {name of a model on a task: the model's own name}.
+    models: {name of a model on a task: the model's own name}; two with the same own name are a `same model` pair.
     """
     pairs = []
     for other, model in combinations(parents, 2):
@@ -58,8 +58,8 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
     partitions: {name of a model on a task: partition}. Further columns are
     - same_shares: sum over types of the smaller of the type's shares of heads in the two models, in percent;
-      same_layers: the same sum over types and layers, where a layer beside a model of twice as many layers counts as
-      two layers with half of its heads each;
+      same_layers: the same sum over types and layers; if the other model has twice as many layers, each layer is split
+      into two with half of its heads each;
     - same_type, same_cluster: percent of heads with the same type in both models, or the same cluster (clusters are
       matched so that most heads keep theirs); adjusted_rand: adjusted Rand index of the partitions; all three NaN for
       models without relation (`ModelPair`);
@@ -92,8 +92,8 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
     - heads, share: number of heads of the type, and percent of all heads; difference: share less other_share;
     - same_layers: sum over layers (as in `pairs_table`) of the smaller of both models' percents of the type's heads,
       NaN if one model has none;
-    - near, special, far: mean share of the type's heads' attention, 0 to 1, to the token itself and tokens up to one
-      bin of distances (sample length / number of bins) away, to special tokens, and to all other tokens;
+    - near, special, far: mean share, 0 to 1, of the attention of the type's heads to near tokens (the token itself, and
+      those less than sample length / number of distance bins away), to special tokens, comma and period, and to others;
     - doubtful: whether the partition marks the type's name as uncertain.
     """
     rows = []

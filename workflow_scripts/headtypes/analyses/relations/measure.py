@@ -23,11 +23,11 @@ class Guesses(WordReducer):
 
     Two guesses at the head of word i are made from the attention W between words; on a tie the first word is the guess:
     dependent_to_head: argmax over j != i of W[i, j], the word that i looks at most.
-    head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i (weights of different rows).
+    head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i.
 
-    The result is a tuple for each sentence: the guesses, [word, layer, head, direction], numbers of words from 1, -1 if
-    no other word can be seen; the first and the last word that can be seen, [word, layer, direction, 2]; and the share
-    of attention to [SEP], [word, layer, head].
+    The result is a tuple of three arrays for each sentence. Words are numbers from 1, or -1 where there is none:
+    [word, layer, head, direction] the guesses; [word, layer, direction, 2] the first and the last word that can be
+    the guess; [word, layer, head] share of the word's attention to [SEP], NaN if the model hides [SEP] from the word.
     """
 
     def start(self, batch: Batch) -> None:

@@ -41,7 +41,7 @@ class SameWord:
 
     shares: [sample, layer, head, place] mean attention of words to the same word in the other text (place 0), or
         elsewhere in their own text (place 1), over words of the sample that have the same word there; NaN if none has.
-    chance: [sample, place] this mean for even attention. frequent: the most frequent words, which are left out.
+    chance: [sample, place] this mean for even attention to visible tokens. frequent: frequent words, left out.
     """
 
     shares: Float32[np.ndarray, "sample layer head 2"]
@@ -116,8 +116,8 @@ class SameWords(PerSample):
 def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[list[np.ndarray], list[str]]:
     """Return (words, frequent): the word of each token of each sample, and the most frequent words, which are left out.
 
-    words: for each sample [token, 3] int64: the number of the token's word among all words, of the word's occurrence in
-        the sample, and of the occurrence's text (0 or 1); -1 for a token of no word or of a frequent word.
+    words: for each sample [token, 3] int64, three numbers of each token: its word (equal words have equal numbers), the
+        occurrence of the word in the sample, and the text, 0 or 1; -1 for a token of no word or of a frequent word.
     frequent: words, most frequent first, until they make up half of all occurrences; never a word that occurs once.
     """
     found = [_words_of_tokens(*each) for each in zip(samples, encodings, strict=True)]

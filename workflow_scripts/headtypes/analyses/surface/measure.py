@@ -35,8 +35,8 @@ COLUMNS = (
 class Surface:
     """The surface patterns of every head on every sample (Clark et al. 2019, sections 3.1 to 3.3).
 
-    patterns: [sample, layer, head, column] shares of attention to positions and kinds of tokens, and entropies in nats,
-        as named in `columns`; NaN if a column is impossible for the model or the sample.
+    patterns: [sample, layer, head, column] shares of attention to positions and kinds of tokens, and entropies in nats;
+        `columns` has their names. NaN where a sample lacks the token (`[CLS]`, `[SEP]`), or no token may look there.
     uniform: [sample, layer] mean over tokens of the entropy, in nats, of even attention to all that a token may see.
     norms: the same patterns for each token's share of the norms (`attention.norms`); None if norms were not read.
     """
@@ -73,9 +73,9 @@ class SurfacePatterns(PerSample):
     """A reducer, run with a model, whose result is the surface patterns: [sample, layer, head, 14] float32.
 
     kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
-    of: whether A is the weights of attention, or each token's share of the norms.
+    of: "weights" if A is attention, "norms" if A is each token's share of the norms.
 
-    `COLUMNS` gives the order of the first 13 columns; the last is the entropy of uniform attention. A[s, t] is the
+    `COLUMNS` gives the order of the first 13 columns; the last is the entropy of even attention. A[s, t] is the
     attention of token s to token t, and L the number of tokens, special tokens included:
     self, previous, next: the sums of A[s, s], of A[s, s - 1] and of A[s, s + 1], divided by L.
     cls, sep, punctuation, first: mean over the rows of the attention to `[CLS]`, to `[SEP]`, to comma and period, and
@@ -83,8 +83,8 @@ class SurfacePatterns(PerSample):
     sep_to_sep, other_to_sep: mean over the rows of `[SEP]`, and over all other rows, of the attention to `[SEP]`.
     entropy, entropy_cls, peak: mean over the rows of the entropy in nats, the entropy of the row of `[CLS]`, and mean
         over the rows of the largest attention. A share that goes to no token is one more outcome of the entropy.
-    Impossible columns are NaN: the columns of a token that the sample lacks (except punctuation, which a sample may
-    lack by chance); next if no token may look ahead; entropy_cls if `[CLS]` may look at itself alone.
+    These are NaN: cls, special and entropy_cls in a sample without `[CLS]`; sep, special and both `_to_sep` in one
+    without `[SEP]`; next if no token may look ahead; entropy_cls if `[CLS]` may look at itself alone.
     """
 
     by_head = True

@@ -36,8 +36,8 @@ class Naming:
 
     names, doubts: for each cluster its name, and a sentence on why the name is doubtful, empty if the name is certain.
     groups, errors: shares of attention (near, special, far) of the clusters' centroids, with standard errors over
-        heads. margin: by how much the names fit the centroids better than the second-best assignment of names, in the
-        sum of scores that `name_types` defines; None unless k = 4.
+        heads. margin: the sum of the names' scores (`name_types`) less that of the second-best assignment of names;
+        None unless k = 4.
     """
 
     names: tuple[str, ...]
@@ -61,11 +61,11 @@ def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) ->
     one-to-one, with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far, special),
     vertical special - far. For any other k the names are `type-1`, `type-2`, ..., in the order of the clusters.
 
-    A name is doubtful unless three leads are larger than their uncertainty: (1) of the total, over the best total with
-    another name for the centroid; (2) of the name's score for the centroid, over the best score of another name; (3)
-    for diagonal, dense or vertical, of the centroid's near, far or special share, over another centroid's largest.
-    A lead's uncertainty is its largest change if only one half of the samples is taken; for lead 3, two standard errors
-    over heads, if these are larger.
+    A name is doubtful unless three differences are larger than their uncertainty: (1) the total less the best total
+    with another name for the centroid; (2) the name's score for the centroid less the best score of another name; (3)
+    for diagonal, dense and vertical: the centroid's near, far or special share less the largest of other centroids.
+    The uncertainty is the largest change of the difference when it is computed from one of `halves`; for (3), two
+    standard errors over heads, if these are larger.
     groups, errors: shares of attention (near, special, far) of the centroids, which are ordered by rising special, and
         standard errors of the shares over heads. halves: the shares of the same clusters in each half of the samples.
     """
@@ -136,9 +136,9 @@ class Clustering:
     naming: Naming
 
     def named_again(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
-        """Return the same clusters and names; doubts are those of `name_types` with these halves of the samples.
+        """Return the same clusters and names, with doubts that also come from these halves (`name_types`).
 
-        halves: for each half of the samples {"near", "special", "far": the share of attention of each cluster}.
+        halves: for each half of the samples {"near", "special", "far": [cluster] share of attention}.
         """
         groups = [Groups(**{name: np.array(values) for name, values in half.items()}) for half in halves]
         return replace(self, naming=name_types(self.naming.groups, self.naming.errors, groups))
@@ -334,14 +334,14 @@ def measure_stability(
     pairs: whether pairs (a head on a sample) are halved too, which takes far longer; only k-means and Gaussian mixtures
     are fitted to pairs. settings: method, k, scale and restarts (of each fit), as in `cluster_heads`.
 
-    The keys are models; profiles, for each half of the samples {"near", "special", "far": each cluster's share of
+    The keys are models; profiles, for each half of the samples {"near", "special", "far": [cluster] share of
     attention}; and heads, samples and pairs, each a dictionary, or None for pairs that are not halved. The dictionary
     has the keys all_agree, the percentage of heads (or pairs) to which all models give the same cluster; pairwise, the
     percentage to which two models do, mean over all choices of two; and by_head, for each head the percentage of models
     that give it its cluster of the full fit (for pairs, mean over its samples). A model is fitted to half of the heads,
     to the means of all heads over half of the samples, or to half of the pairs, and predicts all heads from all
     samples, or all pairs. Its clusters are matched to those of the full fit, which for pairs is a fit to all pairs.
-    Guan et al. 2020, section 4, report `all_agree` as a "proportion of input samples", not saying of what; hence three.
+    Guan et al. 2020, section 4, report `all_agree` as a "proportion of input samples", and leave the kind of half open.
     Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.
     """
 
@@ -367,8 +367,8 @@ def cluster_halves(
 
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
     models: the number of halves. seed: of halves and fits. settings: method, scale and restarts, as in `cluster_heads`.
-    clusters: [half, head] int, matched to `labels`. profiles: for each half {"near", "special", "far": the share of
-        attention of each cluster in this half}. Raises `InputError` for fewer than two samples.
+    clusters: [half, head] int, numbered so that most heads agree with `labels`. profiles: for each half {"near",
+        "special", "far": [cluster] share of attention in this half}. Raises `InputError` for fewer than two samples.
     """
     samples = len(features_by_sample)
     if samples < 2:
@@ -476,7 +476,7 @@ def most_together(together: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def matched_clusters(partition: Partition, parent_partition: Partition) -> np.ndarray:
-    """Return which heads keep the parent model's cluster as matched by `match_clusters`, [layer, head] bool."""
+    """Return whether `match_clusters` pairs each head's cluster with its cluster in the parent, [layer, head] bool."""
     match = match_clusters(partition, parent_partition)
     partner = [match.get(name) for name in partition.type_of.reshape(-1)]
     return np.array(partner, dtype=object).reshape(partition.shape) == parent_partition.type_of

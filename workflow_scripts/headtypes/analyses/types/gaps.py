@@ -23,13 +23,13 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
     """Return how far heads are from having a single peak, by the dip (Hartigan and Hartigan 1985) in two ways.
 
     A dip is the largest distance between a distribution function and the nearest one with a single peak, in percent.
-    features: [head, column] shares that are not negative. A head's point is the logarithms of its shares, less their
-        mean; a share of 0 counts as half of the smallest positive share. seed: of the k-means with two clusters.
+    features: [head, column] distance features. A head's point is the logarithms of its features, less their mean; a
+        feature of 0 counts as half of the smallest positive feature. seed: of the k-means with two clusters.
     Returns None for fewer than 20 different heads, else a dictionary with three keys. position: [head] the product of
     each head's point with the vector between the centres of two clusters by k-means. line: the dip of the positions.
-    paths: the lower quartile over heads of the dip of a head's path lengths to all heads. Paths are the shortest along
-    edges, which join each head to its 10 nearest heads (at most a quarter of all), and in a tree all heads; a length is
-    the mean over paths from the head and its nearest. Heads on an arc have one peak along it, but two along any line.
+    paths: the lower quartile over heads of the dip of a head's path lengths to all heads (an arc of heads has one peak
+    along paths, two along any line). Edges join each head to its 10 nearest heads (at most a quarter of all), and all
+    heads in a smallest spanning tree. A path length is the mean of the shortest paths from the head and its nearest.
     """
     if len(np.unique(features, axis=0)) < FEWEST_HEADS:
         return None
@@ -45,9 +45,9 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
     """Return {"line", "paths": by how much the dip of heads exceeds the mean dip of uniform samples, in percent}.
 
-    gaps: line and paths, the two dips that `head_gaps` returns: how far heads are from having one peak, in percent.
-    heads: the number of heads, and of random numbers in a sample. The samples' dips also give the difference's interval
-    and the p-value of a difference of 0. Among distributions with one peak, the uniform one has the largest dips.
+    gaps: {"line", "paths": dip in percent}, from `head_gaps`. heads: the number of heads, and of numbers in a sample.
+    Uniform samples are the comparison because, among distributions with one peak, they have the largest dips. Their
+    spread gives the difference's interval and the p-value of a difference of 0.
     """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}
 

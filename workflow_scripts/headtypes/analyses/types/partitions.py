@@ -31,7 +31,7 @@ class Partition:
 
     table: one row for each head, sorted by layer and head (both from 0), with the columns layer and head; cluster and
         type, the number of the head's cluster and the name of its type; silhouette, NaN if the partition has one type;
-        near, special and far, shares of the head's attention; and doubtful, whether the name of the type is uncertain.
+        near, special and far, shares of its attention to such tokens; doubtful, whether its type's name is uncertain.
     """
 
     table: pd.DataFrame
