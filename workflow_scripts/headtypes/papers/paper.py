@@ -39,15 +39,15 @@ _REFERENCE = Path(__file__).parents[3] / "reference"
 
 
 def reference_of(paper: str) -> str:
-    """Return the path of a paper's data in `reference/`, relative to the working directory."""
+    """Return the path of the YAML file in `reference/` with a paper's data, relative to the working directory."""
     return os.path.relpath(_REFERENCE / f"{paper}.yaml")
 
 
 def table_stage(paper: str, *inputs: Many, calls: str, rule: str = "") -> Callable[[Callable[..., dict]], Stage]:
     """Return a decorator that makes the `Stage` of a rule of a paper's tables from the function that returns its spec.
 
-    inputs: results that the rule reads. calls: function that jobs call, as `module:function` of the paper's folder.
-    rule: the rule's name; "" for the decorated function's name.
+    inputs: results that the rule reads, besides the paper's data. calls: function that jobs call, as `module:function`
+    of the paper's folder. rule: the rule's name; "" for the decorated function's name.
     """
     read = (*inputs, Given("reference", lambda plan: reference_of(paper)))
     how = {"calls": f"papers.{paper}.{calls}", "inputs": read, "local": True, "rule": rule}
@@ -65,7 +65,7 @@ class Data(BaseModel):
 
 
 class Note(Data):
-    """A contradiction of a paper with itself or its sources; remark: in few words; text: in full, with the number used.
+    """A contradiction of a paper with itself or its sources: `remark` in a few words, `text` in full.
 
     figures: ids of published values that get the remark; `1` is for all that begin with `1.`. claims: ids of claims.
     """
@@ -81,7 +81,7 @@ class Note(Data):
 
 
 class Published(Data):
-    """The published data that all papers have; paper: the reference; model: the model that the paper is about."""
+    """The data that every paper has. paper: authors, year, title, venue. model: the model that the paper is about."""
 
     paper: str
     url: str
@@ -90,7 +90,7 @@ class Published(Data):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The names that a model's key `published` in the config may have: rows of the paper's tables, if any."""
+        """The rows of the paper's tables that a model's key `published` in the config may name; () for none."""
         return ()
 
     def remarks(self, id_: str) -> str:
@@ -114,9 +114,8 @@ class Published(Data):
 class ShownFiles:
     """Files of one kind on the page of results, one for each model, partition or task that `entries` gives.
 
-    name: key of the files among the inputs of the page.
-    path: path of the PNG or CSV, with wildcards. entries: a function from the plan to an entry or a dict for each file,
-    which has the values of the wildcards.
+    name: key of the files among the inputs of the page. path: path of the PNG or CSV, with wildcards such as {model}.
+    entries: a function from the plan to an object or dict for each file, which has a value for each wildcard.
     """
 
     name: str
@@ -135,7 +134,7 @@ class ShownFiles:
 
 @dataclass(frozen=True)
 class Figure(ShownFiles):
-    """A kind of figure on the page of results; `caption` is the name of its text in `report/`."""
+    """A kind of figure on the page of results. caption: name, without ending, of the caption's file in `report/`."""
 
     title: str
     caption: str
@@ -143,7 +142,7 @@ class Figure(ShownFiles):
 
 @dataclass(frozen=True)
 class Tables(ShownFiles):
-    """A kind of table on the page of results; shown: a function from a path and its wildcards' values to `Table`s."""
+    """A kind of table on the page of results. shown: a function (path, *values of its wildcards) -> `Table`s."""
 
     shown: "Callable[..., Iterable[Table]]"
 
@@ -162,8 +161,8 @@ class Paper:
     published: the class of the paper's data in `reference/`. name: the paper's name in paths of files.
     authors: the paper's name in sentences. title: its year and title.
     subject: what claims are judged on: each "partition" or each "task" of a model.
-    row, judged: phrases for the documentation: what a model's key `published` in the config may be, and on which
-        partitions or tasks claims are judged.
+    row, judged: words for the documentation: with what the config may compare a model, such as "a row of Table 1", and
+        on what claims are judged, such as "partition of every model".
     judges_tasks: whether the page of results shows verdicts on all tasks of a model in full, not on one alone.
     """
 
@@ -181,7 +180,7 @@ class Paper:
     judges_tasks: bool = False
 
     def inputs(self, plan: Plan) -> dict[tuple[str, ...], str]:
-        """Return {(kind, *key): path} of results that the paper is compared with; a key is such as (model, task)."""
+        """Return {(kind, *key): path} of results to compare with the paper; keys: such as ("features", model, task)."""
         raise NotImplementedError
 
     def spec(self, plan: Plan) -> dict:
@@ -192,14 +191,14 @@ class Paper:
         """Return the comparison of our results with the paper.
 
         found: the paths of `inputs`, {kind: {key: path}}. published: the paper's data.
-        spec: the result of `spec`, and `repeats` and `tested` of `comparison.comparison_table`.
+        spec: the result of `spec`, with the arguments `repeats` and `tested` of `comparison.comparison_table` added.
         """
         raise NotImplementedError
 
     def finding(self, table: "pd.DataFrame", model: str) -> str:
         """Return a sentence with the paper's main value in a model, for the page of results; "" without such a value.
 
-        table: rows of `comparison.csv` with values for the model with one partition or task, indexed by the value's id.
+        table: rows of `comparison.csv` on values in the model, for one partition or task; the index is the value's id.
         """
         return ""
 

@@ -47,8 +47,8 @@ _CLASSES = {
 def check(config: Config, models: Sequence[str], tasks: Sequence[str], results: Iterable[Result]) -> None:
     """Raise `ConfigError` if entries of a configuration contradict one another, or a file that they name is missing.
 
-    models, tasks: selected names, whose files are looked for. results: all declared results; no analysis of the user's
-    may have the name of one of their folders.
+    models, tasks: selected names, whose files are looked for. results: all declared results; a user's analysis must not
+    have the name of a folder of a result.
     """
     # What relies on other checks runs after them, so that nothing is told that follows from something else.
     for checks in ((_names, _references), (_circles,), (_models, _partitions, _selection)):
@@ -199,9 +199,9 @@ def _selection(config: Config) -> Mistakes:
 def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
     """Return the names of the conditions that are skipped because some of their types are in no partition.
 
-    A condition with types that are in no partition is skipped if these types are all among Guan et al.'s four, and the
-    configuration has no `select.conditions`; otherwise `ConfigError` is raised. It is also raised about a condition
-    whose types are all in partitions, but not all in the same one. kinds: names of the types of each partition.
+    A condition is skipped only if the types that it lacks are among Guan et al.'s four, and the configuration has no
+    `select.conditions`; otherwise `ConfigError` is raised. The error is also raised if each type of a condition is in a
+    partition, but no partition has all of them. kinds: names of the types of each partition.
     """
     possible = list(dict.fromkeys(type_ for types in kinds for type_ in types))
     left, mistakes = [], []

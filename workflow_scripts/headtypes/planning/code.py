@@ -34,7 +34,7 @@ _FOLDER = Path(__file__).resolve().parents[2]
 def code_hash(loaded: tuple[str, ...], folder: Path = _FOLDER) -> str:
     """Return one hash of the code of `loaded`, names of modules or paths of files, and of all that it imports.
 
-    Modules of our package, which lies in `folder`, count by their code, libraries that change numbers by their version.
+    Modules of this package, which lies in `folder`, are hashed by code, and numerical libraries by version.
     """
     files = covered_files(loaded, folder)
     imported = {name.partition(".")[0] for file in files for name in _read(file)[0]}
@@ -79,8 +79,8 @@ def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
 def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
     """Return the names of the modules that a job loads by name, and the path of the user's Python file, if any.
 
-    calls: the job's function, as `module:function`; spec: the job's spec, whose key `kind` names the kind of its task,
-        which is a module too, and whose key `file` gives the path of the user's file.
+    calls: the job's function, as `module:function`; spec: the job's spec. If it has the key `kind`, the kind of
+        the job's task, the module of this kind is returned too; its key `file`, if any, is the user's file.
     """
     called = f"headtypes.{calls.partition(':')[0]}"
     kind = (module_of(spec["kind"]),) if "kind" in spec else ()

@@ -487,8 +487,8 @@ class Detectors(Strict):
 class Tests(Strict):
     """The settings for families of tests, whose p-values are corrected together by Holm's procedure.
 
-    Two further families need no setting, each with tests of all heads of a model: whether leaving out a head costs
-    anything, and whether a detector finds a head. All other results have no p-values.
+    Two more families, each with a test for every head of a model, have no setting here: whether leaving out a head
+    costs anything, and whether a detector finds a head. All other results have no p-values.
     """
 
     claims: list[Literal["stated", "inferred", "from_table"]] = ["stated", "inferred", "from_table"]
@@ -673,7 +673,7 @@ def read_config(raw: dict[str, Any]) -> Config:
 
 
 class Layers(NamedTuple):
-    """The nested values of configuration files, and places of keys, {key as a.b: last file that gives it, and line}."""
+    """The values of configuration files, and places, {key, such as a.b: last file that gives the key, and line}."""
 
     values: dict[str, Any]
     places: dict[str, str]

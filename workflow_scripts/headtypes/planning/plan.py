@@ -255,7 +255,7 @@ class Plan:
     def ablations(self) -> list[AblationPlan]:
         """The evaluations of each condition on each partition that has the condition's types.
 
-        A condition is evaluated under the section `ablation`, and under each of `readings` that changes what it does.
+        Each is made as the section `ablation` says, and again for each entry of `readings` that changes operations.
         """
         return [
             AblationPlan(partition.model, partition.name, condition, partition.task, reading)
@@ -272,12 +272,12 @@ class Plan:
 
     @cached_property
     def tabulated(self) -> list[AblationPlan]:
-        """The evaluations that Tables 2 and 3 of Guan et al. 2020 show: those under the reading of `ablation`."""
+        """The evaluations in our Tables 2 and 3, after Guan et al. 2020: those under no entry of `readings`."""
         return [ablation for ablation in self.ablations if ablation.reading is None]
 
     @cached_property
     def controlled(self) -> list[AblationPlan]:
-        """The evaluations that are repeated with random heads in place of the heads that their condition changes."""
+        """The evaluations that the section `controls` repeats with random heads in place of the condition's."""
         return list(filter(self._is_controlled, self.ablations))
 
     def controlled_of(self, model: str, partition: str) -> list[AblationPlan]:
@@ -289,7 +289,7 @@ class Plan:
 
     @cached_property
     def company(self) -> list[FeaturePlan]:
-        """The pairs of a model and the task that the model answers, on which random sets of heads are ablated."""
+        """The pairs (model, task that the model answers) on which random sets of heads are ablated."""
         asked = [entry for entry in self.inputs if self.config.models[entry.model].evaluate == entry.task]
         return asked if self.config.company.sets != 0 else []
 
@@ -306,7 +306,7 @@ class Plan:
 
     @cached_property
     def gradients(self) -> list[FeaturePlan]:
-        """The pairs of a model and a task on which gradients are taken: texts, and the task that the model answers."""
+        """The pairs (model, task) on which gradients are taken: texts, and the one task that the model answers."""
         return [
             entry
             for entry in self.features
@@ -329,9 +329,9 @@ class Plan:
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
 
     def files_of(self, analysis: Analysis, model: str, partition: str | None = None, **others: str) -> list:
-        """Return entries of the plan, such as pairs (model, task), for which an analysis makes the first of its files.
+        """Return a model's entries in the plan, such as (model, task), for which an analysis makes its first result.
 
-        Entries are of `model` and, if they have an attribute `partition`, of `partition`. others: ignored.
+        An entry with an attribute `partition` is returned only if it equals the argument `partition`. others: ignored.
         """
         return [
             entry
@@ -373,7 +373,7 @@ class Plan:
     def operations(self, condition: str) -> dict[str, str]:
         """Return {type or head: operation} of a condition, without those whose operation is `keep`.
 
-        A single head with `keep` is returned, too, if a type is changed, since the head may be of this type.
+        But a single head with `keep` is returned if any type is changed, since the head may be of this type.
         """
         named = self.config.conditions[condition]
         # A head that is kept may be of a type that is changed.
@@ -385,10 +385,10 @@ class Plan:
         }
 
     def reading(self, condition: str, task: str | None = None) -> tuple[str, dict]:
-        """Return (name of the condition, {field of `Reading`: value}) of an evaluation.
+        """Return a condition's name and the settings by which it is evaluated, as {field of `Reading`: value}.
 
-        Fields that cannot change an operation or, with `task`, mean nothing for the task's kind are left out.
-        condition: name of the condition, or `condition@reading` under a further reading.
+        condition: the name, or `condition@reading` for an entry of the section `readings`. Fields that do not matter to
+        the condition's operations are left out; with `task`, so are fields without meaning for its kind.
         """
         condition, _, further = condition.partition(UNDER)
         without = self.kind_of(task).without_reading if task else ()
@@ -415,7 +415,7 @@ class Plan:
         return self.config.models[model].source.finetuned
 
     def memory_of(self, model: str) -> dict[str, float] | None:
-        """Return what is set of {"gpu": most GB of a model's weights on each GPU, "cpu": in memory}; None if none."""
+        """Return the most GB of a model's weights as {"gpu": on each GPU, "cpu": in memory}, if set; None if not."""
         memory = self.config.models[model].memory
         return None if memory is None else given(memory)
 

@@ -35,9 +35,9 @@ def provenance_of(
 
     spec, code: the part of the configuration that the rule depends on, and the hash of the code that the job runs.
     inputs, results: paths of the job's inputs, and the folder of all results.
-    Keys are rule, wildcards, spec, code; packages, {name: version}; python, its version; git, the commit, with "-dirty"
-    if tracked files were edited, None outside a repository; sources, {name of a model or data set: {"hub", "sha256",
-    ...}}.
+    The keys are rule, wildcards, spec, code; packages, {name: version}; python, its version; git, the commit, with
+    "-dirty" if tracked files were edited, or None outside a repository; sources, {name of a model or data set that the
+    inputs come from: {"hub", "sha256", ...}}.
     """
     return {
         "rule": rule,
@@ -84,8 +84,8 @@ def state_of(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, list[i
 def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
     """Return {path: SHA-256} of the user's files that exist among `files`.
 
-    result: path of a result. A file whose size and times are those in the result's record is not read; its SHA-256 is
-    taken from the record.
+    result: path of a result. A file that has the size and times stated in the result's record is not read: its
+    SHA-256 is taken from the record.
     """
     try:
         known = recorded(result) or {}
@@ -129,8 +129,8 @@ def record(
 ) -> None:
     """Write the record of each output of a job that has succeeded, with the output's SHA-256.
 
-    provenance: origin of the outputs, from `provenance_of`; threads: number of threads that the job had.
-    read: {path: SHA-256} of the inputs, from `verified`; states: what `state_of` returned, which is recorded too.
+    provenance: the result of `provenance_of`; threads: number of threads that the job had.
+    read: {path: SHA-256} of the inputs, from `verified`; states: the result of `state_of`, if any.
     """
     own = {name: source for path in outputs for name, source in _sources([path], results_folder(path)).items()}
     whole = {**provenance, "sources": {**provenance["sources"], **own}, "threads": threads, "inputs": read}

@@ -40,10 +40,9 @@ _COPIED, _BATCHES = 0.95, 10
 def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800) -> None:
     """Train a decoder (a Llama of 64 channels and 4 heads) on repeated words until it copies them, and save the model.
 
-    seed: seed of the model's first weights and of the sequences; steps: largest number of updates.
-    The loss is that of the repeated words. A model copies if it predicts 95 % of the repeated tokens in the last ten
-    batches. `training.json` in the folder has `copies` (whether it does), `predicted` (this share) and `steps` (the
-    number of updates).
+    seed: seed of the first weights and of the sequences; steps: most updates. Only repeated words count in the loss.
+    Training ends early once 95 % of the repeated words in the last ten batches are predicted. `training.json` in the
+    folder has `copies` (whether that was reached), `predicted` (the share in the last ten) and `steps` (updates made).
     """
     tokenizer, out_folder = _tokenizer(), Path(out_folder)
     rng = np.random.default_rng(derive_seed(seed, "sequences"))

@@ -177,7 +177,7 @@ def beyond_others(thirds: np.ndarray, third: Third) -> np.ndarray:
 
 
 def name_operations(operations: Mapping[str, str], doubtful: Sequence[str] = ()) -> str:
-    """Return {type or head: operation} in words, such as "zero dense+[vertical]"; in brackets: names in `doubtful`."""
+    """Return {type or head: operation} in words, such as "zero dense+[vertical]" if `doubtful` has "vertical"."""
     types: dict[str, list[str]] = {}
     for name, operation in operations.items():
         types.setdefault(operation, []).append(bracket(name, doubtful))
@@ -189,7 +189,7 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 
 
 class ScoredAnswers(NamedTuple):
-    """A model's scores, {"exact_match", "f1": a `Scored` of all conditions}, and the number of questions."""
+    """A model's scores under all conditions, {"exact_match", "f1": a `Scored`}, and its number of questions."""
 
     scores: Mapping[str, Scored]
     n_questions: int
@@ -207,10 +207,10 @@ def collect_quantities(
 ) -> dict[Key, Model]:
     """Return {(model, partition): quantities}; the keys of all mappings are (model, partition).
 
-    answers: the result of `read_answers`. rows: mappings with the keys model, partition, condition and operations, one
-    for each evaluation. If several have the operations of one published condition, the first is taken.
-    stabilities: the result of `read_stabilities`. parents: the same partition of the model's parent, or None.
-    families: {row of the paper's Table 1: partition of the model for this row}.
+    answers: the result of `read_answers`. rows: one for each evaluation, with the keys model, partition, condition and
+    operations, {type or head: operation}. The first row with the operations of a condition of the paper stands for it.
+    stabilities: the result of `read_stabilities`. families: the result of `models_beside`. parents: the partition of
+    the same name of the model from which this one was fine-tuned, or None.
     """
     numbered, collected = _numbered_conditions(rows, published), {}
     for key, partition in partitions.items():
@@ -242,7 +242,7 @@ def _weighted_sum(
 
 
 def published_quantities(published: Guan2020, row: str | None = None) -> Model:
-    """Return the paper's own numbers; row: the row of Table 1 whose stability is taken, None for no stability."""
+    """Return the paper's own numbers. row: the row of Table 1 from which stability is taken; None: no stability."""
     values = {f"{row.id}.{metric}": getattr(row, metric) for row in published.conditions for metric in METRICS}
     values |= {f"share.{name}": share for name, share in published.shares.types.items()}
     if row is not None:
@@ -294,13 +294,13 @@ def read_stabilities(
 ) -> dict[Key, dict[str, Measured]]:
     """Return {(model, partition): {name: quantity}} on how stable clusterings are and on gaps between heads.
 
-    The names are stability.{k}.{half}, the percent of heads, samples or pairs of both on which all clusterings of
-    halves into k types agree; own_cluster, the percent of pairs whose head, on the sample alone, is nearest to its own
-    cluster; mixture_agreement.{covariance}, the adjusted Rand index of k-means and a Gaussian mixture, by its
-    covariance, such as "diag"; dips.line and dips.paths, the result of `measured_gaps`: by how much heads are further
-    from having one peak than uniform random numbers are on average, in percent.
+    stability.{k}.{half}: percent of heads that all clusterings into k types, each of a random half of the "heads" or
+    "samples", put into the same type; for "pairs" of a head and a sample, percent of pairs. own_cluster: percent of
+    pairs nearest to the head's own cluster. mixture_agreement.{covariance}, such as "diag": adjusted Rand index of
+    k-means and a Gaussian mixture. dips.line, dips.paths: percent by which heads are further from having one peak than
+    uniform random numbers are on average, from `measured_gaps`.
     partitions: types of heads. stabilities: paths of JSON files on clusterings. numbers: paths of tables with the
-    stability for each number of types k. The keys of all three are (model, partition).
+    stability for each k. The keys of all three are (model, partition).
     """
     found = {}
     for key, path in stabilities.items():
@@ -323,11 +323,11 @@ def read_stabilities(
 
 
 def models_beside(partitions: Sequence[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
-    """Return {(model, partition) of the paper's main model: {name in Table 1: partition by the same method and k}}.
+    """Return {(model, partition) of the paper's main model: {row of Table 1: partition by the same method and k}}.
 
-    partitions: in the config's order, mappings with the keys model, partition, method, k and published, the name in
-    Table 1 or None. read: {(model, partition): types of heads}. Of several partitions of a model by this method and k,
-    the one of the same name is taken, else the first: the paper does not say on which task its models were read.
+    partitions: in the config's order, with the keys model, partition, method, k, and published: the row of Table 1 that
+    the model is compared with, or None. read: {(model, partition): types of heads}. If several partitions fit a row,
+    one named like the main model's is taken, else the first: the paper does not say on which task its models were read.
     """
     families = {}
     for main in partitions:
