@@ -236,14 +236,14 @@ class Kind(ABC):
         """Return the data of a file as a list of the kind's rows; raise `InputError` if they are not of this kind.
 
         data: by the kind's `form`, parsed JSON, a DataFrame, or the paths of one file or of all files in a folder.
-        where, key: the file or folder, and the configuration's key of `columns`, for messages.
+        where, key: the file or folder, and the configuration's key, as `tasks.squad.columns`, for messages.
         columns: {field of a row: column of a table}; None for a kind whose data are no table.
         """
 
     def rows_of_hub(self, data: Any, where: str, key: str, columns: Columns) -> list:
         """Return a `datasets.Dataset` of the Hub as rows; raise `InputError` if the kind reads only local files.
 
-        where, key: name of the data, and the configuration's key of `columns`, for messages.
+        where, key: name of the data, and the configuration's key, as `tasks.squad.columns`, for messages.
         columns: {field of a row: column of the data}.
         """
         if self.form == "table":
@@ -280,7 +280,7 @@ class Kind(ABC):
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def training_targets(self, rows: Sequence, windows: Windows) -> tuple[dict[str, np.ndarray], list[str] | None]:
-        """Return {argument of `forward`: right class of each window, [window] int}, and names of labels, if any."""
+        """Return {argument of `forward`: right class of each window, [window] int}, and the classes' names or None."""
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, attention_mask: torch.Tensor) -> torch.Tensor:

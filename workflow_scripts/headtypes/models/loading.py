@@ -38,7 +38,7 @@ class MissingHeadError(InputError):
 class Head(NamedTuple):
     """A kind of model head, which is the output layer for a task.
 
-    auto: class of Transformers that loads a model with this head; types: {model type: class name} of all with the head.
+    auto: class of Transformers that loads a model with this head; types: {model type: name of its class}.
     in_words: name of the head, for messages; pooled: whether the head reads a single token of a sample.
     """
 

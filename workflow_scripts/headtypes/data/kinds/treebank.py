@@ -144,7 +144,7 @@ def _add(block: SentenceLines, line: Line, path: str) -> None:
 
 
 def tree_of(block: SentenceLines, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Return each word's head, from 1 (0 for the root), and relation to it; raise `InputError` if they form no tree."""
+    """Return each word's head, from 1 (0 for the root), and relation to the head; raise `InputError` without a tree."""
     heads, root = [], None
     for number, columns in block.words:
         head = columns[HEAD]
