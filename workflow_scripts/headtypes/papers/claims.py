@@ -85,7 +85,7 @@ class Finding:
 
     @property
     def same_for(self) -> str:
-        """The limits that would give the same verdict, in words, or "" if none can be named."""
+        """The limits with the same verdict, such as "the same for limits below 3.20", or "" if they are not known."""
         if self.scale is not None:
             return self._same_on_scale(self.scale)
         low, high = self.measured.ends
@@ -170,7 +170,7 @@ class Quantities:
 
     by_name: {name of a quantity, such as `share.dense`: its value}. published: the paper's data.
     interval: a function from {name: weight} to the weighted sum of quantities, with its interval; None: no intervals.
-    missing: {name of a quantity: reason why it is not known}; otherwise: the reason for names not in `missing`.
+    missing: {name of a quantity: reason why it is unknown}. otherwise: the reason for unknown names not in `missing`.
     """
 
     by_name: dict[str, Measured]
@@ -266,9 +266,9 @@ class Claim:
 
 
 class Claims(list[Claim]):
-    """A list of a paper's claims `about` one kind of data, such as "text"; a call of the list appends a `Claim`.
+    """A list of a paper's claims; about: the kind of data that all of these claims are judged on, such as "text".
 
-    A call takes the claim's id and, by name, its other fields; without `ask`, it returns a decorator for that function.
+    A call with the fields of a `Claim` appends it. A call without `ask` returns a decorator for the function `ask`.
     """
 
     def __init__(self, about: str) -> None:
@@ -297,9 +297,9 @@ class Verdict:
     def deciding(self) -> int | None:
         """The index, in `findings`, of the finding that makes the verdict; None if there is no verdict.
 
-        In a reading that fails, the failing finding with the smallest p-value decides; in any other, the finding with
-        the largest p-value among those with the reading's verdict. If there are several readings, the one whose
-        deciding finding has the largest p-value is taken. A missing p-value counts as 0.
+        In each reading, one finding decides among those with the reading's verdict: if the reading fails, the finding
+        with the smallest p-value, else the finding with the largest. If there are several readings, the deciding
+        finding with the largest p-value is taken. A missing p-value counts as 0.
         """
         p = np.nan_to_num([finding.p for finding in self.findings])
         of_readings = _of_readings(self.findings, _of_each(self.findings))
@@ -331,9 +331,9 @@ def judge(claim: Claim, quantities: Quantities) -> Verdict:
 
 
 class Correction(NamedTuple):
-    """A verdict after correction for the number of claims; "" if its deciding finding has no p-value or is not tested.
+    """A claim's verdict corrected for the number of claims; "" if it is not tested, or is decided without a p-value.
 
-    p, p_holm: p-value of the deciding finding before and after the correction; NaN without a corrected verdict.
+    p, p_holm: p-value of the deciding finding before and after correction; NaN if the verdict is "" or "no verdict".
     """
 
     verdict: str

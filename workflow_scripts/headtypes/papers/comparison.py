@@ -71,7 +71,7 @@ class Subject(NamedTuple):
     """A model with one partition or one task, which is compared with a paper.
 
     names: {column: cell} of the cells that all its rows share: model, partition or task, and number of inputs.
-    ours, theirs: quantities that were measured, and that the paper published. value_rows: results of `value_row`.
+    ours, theirs: quantities measured, and published. value_rows: rows on published values, made by `value_row`.
     """
 
     names: Mapping[str, str | float | None]
@@ -94,8 +94,8 @@ def comparison_table(
     """Return a table with a row for each verdict on a claim and each published value next to ours.
 
     columns: the columns of the table: the keys of `Subject.names`, and the columns that all papers have (`COLUMNS`).
-    repeats: {common name: models that differ in a random seed alone}. Rows about five or more of these models together
-        come last, and their `kind` ends in " over models".
+    repeats: {name of a group: models that differ in a random seed alone}. If at least five of a group are judged on the
+        same data, rows about the group come last; their `kind` ends in " over models".
     tested: which of "stated", "inferred" and "from_table" claims have p-values corrected by Holm's procedure.
     """
     judged: list[_Judged] = []
@@ -162,7 +162,7 @@ def subject_title(model: str, other: str) -> str:
 
 
 def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield a section's paragraphs in Markdown, verdicts first; rows: those of one model and partition or task."""
+    """Yield Markdown tables of verdicts, then of values; rows: those of one model with one partition or on one task."""
     if "doubtful" in rows and rows["doubtful"].any():
         yield "Types in brackets have a doubtful name."
     claims, values = (rows[rows["kind"] == kind] for kind in ("claim", "figure"))

@@ -255,8 +255,8 @@ def _whole(left_out: TypeCosts | None, partition: Partition, costs: pd.DataFrame
 class Judged:
     """The verdicts on a paper's claims for one model with one partition or task (`other`).
 
-    claims, values: rows of `comparison.csv` on claims, and on published values (these indexed by their ids).
-    table: the claims with a verdict, as the page shows them. file: link from the page to all verdicts with reasons.
+    claims, values: rows of the paper's `comparison.csv` on claims, and on published values, indexed by column `id`.
+    table: the claims that have a verdict, as a table for the page. file: link to all verdicts with their reasons.
     """
 
     model: str
@@ -288,10 +288,10 @@ class Judged:
 
 
 def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judged]:
-    """Return the verdicts on a paper's claims for models with partitions or tasks, those with the most verdicts first.
+    """Return one `Judged` for each pair of a model and a partition (or task), the pair with the most verdicts first.
 
     comparison, file: the contents of the paper's `comparison.csv`, and its path relative to the page of results.
-    key: "partition" or "task", whichever the paper's claims are judged on.
+    key: the column of `comparison` that is paired with the model, "partition" or "task".
     """
     subjects = [
         _judged(str(model), str(other), rows, file)
@@ -336,8 +336,8 @@ def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFra
     """Yield a sentence on the type that costs a model most if left out, and one on the type that costs least.
 
     found: the cost of each type left out by itself; nothing is yielded for None, or for fewer than two types.
-    differences: the table of `read_differences`, in cost between conditions. If the intervals of a type's differences
-        from all other types exclude 0, a sentence adds "the most (or least) of any type".
+    differences: the result of `read_differences`, with the interval of each difference in cost between two types. If
+        no interval between a type and another contains 0, a sentence adds "the most (or least) of any type".
     """
     if found is None or len(found.costs) < 2:
         return
@@ -384,9 +384,9 @@ def cautions(
     hubs: Iterable[str],
     finetuned: Sequence[str],
 ) -> Iterator[str]:
-    """Yield a sentence or two on each thing that must not be concluded from a run.
+    """Yield cautions for readers of a run's results, such as that an open claim is neither confirmed nor refuted.
 
-    judged: the verdicts on all papers' claims. doubtful: {"model, partition": types whose name is doubtful}.
+    judged: verdicts on claims. doubtful: {"model, partition": types whose heads do not look where the name says}.
     papers_models, hubs: ids on the Hub of the papers' models and of the run's. finetuned: models that the run trains.
     """
     if set(hubs) & set(papers_models):

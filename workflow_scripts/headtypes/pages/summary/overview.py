@@ -25,10 +25,10 @@ from headtypes.papers.guan2020.figures import ink, typical_heads
 
 
 class TypeCosts(NamedTuple):
-    """The cost of one operation when it is applied to the heads of one type alone, for each type.
+    """The cost, for each type, of one operation on its heads alone, such as "zero"; whole: the score with all heads.
 
-    costs: indexed by type; columns: condition, heads (their number), drop (by how much the metric gets worse), low and
-        high (of its interval), random (the drop for as many random heads). NaN: unknown. whole: score with all heads.
+    costs: a row for each type; columns: condition, heads (their number), drop (by how much the metric gets worse), low
+        and high (ends of the drop's interval), random (drop for as many random heads). NaN: unknown.
     """
 
     costs: pd.DataFrame
@@ -39,7 +39,7 @@ class TypeCosts(NamedTuple):
         return f"{number:z.{self.metric.decimals - 1}f}"
 
     def sentence(self, without: str, type_: str, model: str) -> str:
-        """Return, say, "Without its 28 dense heads bert loses 3.1 of its 88.2 points of F1"; without: here "its"."""
+        """Return, for "its" as `without`, "Without its 28 dense heads bert loses 3.1 of its 88.2 points of F1"."""
         without = f"Without {without} {self.costs.loc[type_, 'heads']:.0f} {type_} heads"
         drop, lower = self.costs.loc[type_, "drop"], self.costs.loc[type_, "drop"] < 0
         amount, whole, steps, title = self.text(abs(drop)), self.text(self.whole), self.metric.steps, self.metric.title
@@ -53,10 +53,10 @@ class TypeCosts(NamedTuple):
 def left_out_alone(
     table: pd.DataFrame, model: str, partition: str, types: Sequence[str], operation: str = "zero"
 ) -> TypeCosts | None:
-    """Return the cost of an operation on each type alone; None if no such condition was evaluated.
+    """Return the cost of an operation on the heads of each type alone; None if no such condition was evaluated.
 
-    table: our Table 2 or 3 of Guan et al. 2020, with a row for each condition, in which operation_{type} names what is
-        done to the heads of a type. operation: such a name; "zero" makes the heads' outputs zero.
+    table: our Table 2 or 3 of Guan et al. 2020, a row for each condition; its column `operation_{type}` names what is
+        done to a type's heads. types: the partition's types. operation: such a name; "zero" sets heads' outputs to 0.
     """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
     named = rows[[column for column in rows if column.startswith("operation_")]]
@@ -86,9 +86,9 @@ _MARGIN = 0.08
 
 
 class Best(NamedTuple):
-    """A head, `layer-head` from 1, that is best on a task at something: a relation, a mention or a position (`at`).
+    """A head, `layer-head` from 1, that is best on a task at one thing (`at`): a relation, a mention or a position.
 
-    value, beside: scores, in percent, of the head, and of the word at the best fixed offset (None without one).
+    value: the head's score in percent. beside: that of the word at the best fixed offset, or None if not scored.
     """
 
     head: str
@@ -102,8 +102,8 @@ def best_heads(task: str, found: Iterable[Mapping]) -> list[Best]:
     """Return up to four heads that are best at something on a task, those farthest above the best offset first.
 
     found: mappings with the keys layer and head (from 0), at (what the head is best at), value (its score in percent)
-        and above (points above the word at the best fixed offset, such as the next word; or None). If a head
-        has the same value at two things, the thing at which it is farther above is taken.
+        and above (points above the word at the best fixed offset, such as the next word; or None). A head that has
+        the same value at two things is listed once, for the thing with the larger `above`.
     """
     by_score = {}
     for it in sorted(found, key=lambda it: -(it["above"] or 0)):
@@ -197,7 +197,7 @@ def _looks(profile: np.ndarray, most: float, shares: pd.Series) -> list[dict[str
 
 
 def where(heads: np.ndarray) -> str:
-    """Return words as "9 in layers 3 and 4" on the fewest layers with half of a type's heads; heads: [layer] number."""
+    """Return where half of a type's heads are, such as "9 in layers 3 and 4"; heads: [layer] number of heads."""
     most = np.argsort(-heads, kind="stable")
     layers = np.sort(most[: 1 + int(np.argmax(np.cumsum(heads[most]) >= heads.sum() / 2))])
     if len(layers) > _NAMED_LAYERS:

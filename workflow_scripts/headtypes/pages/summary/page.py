@@ -52,7 +52,7 @@ def _picture(png: StrPath) -> dict[str, Any]:
 
 
 def caption_of(path: StrPath, wildcards: dict[str, str]) -> list[str]:
-    """Return the paragraphs of a caption in `report/` as plain text. wildcards: the figure's, {name: value}."""
+    """Return a caption's paragraphs as plain text. path: file in `report/`. wildcards: values to fill in, by name."""
     template = Environment(undefined=StrictUndefined, autoescape=False).from_string(Path(path).read_text("utf-8"))
     text = template.render(snakemake={"wildcards": wildcards})
     paragraphs = re.split(r"\n\s*\n", text.strip())
@@ -66,8 +66,8 @@ def collect_summary(
 
     inputs: the result of `inputs_of_summary`, and two lists of paths: `captions` of the figures' captions, and
         `references` of the papers' published data.
-    spec: the result of `write_summary`. page: path of the page, to which links are relative.
-    Raises `InputError` that names a damaged file.
+    spec: the result of `write_summary`. page: path of the page; links are relative to its folder.
+    provenance: record of the code, versions and sources of the run. Raises `InputError` that names a damaged file.
     """
     folder, models = Path(page).parent, spec["models"]
     types = read_each(read_partition, inputs["partition"])

@@ -41,7 +41,7 @@ _BLUE, _VERMILION, _SKY, _PURPLE, _ORANGE, _GREEN = PALETTE[:6]
 
 
 class Series(NamedTuple):
-    """A statistic of heads, its label and the look of its dots; width: points of its line of means, 0 for no line."""
+    """A statistic of heads and how it is drawn; width: of the line through the layers' means, in points, 0 for none."""
 
     statistic: str
     label: str

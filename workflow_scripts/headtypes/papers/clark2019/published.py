@@ -49,7 +49,7 @@ class SurfaceValue(Data):
 
     value: as printed; above, below: a printed limit instead; wording: the paper's words, if it prints neither.
     heads: number of heads beyond the limit, if the text counts heads.
-    layers: the layers that the text names, from 1; with `heads`, one layer for each head.
+    layers: the layers that the text names, from 1; if it counts heads, the layer of each of these heads.
     """
 
     id: str
@@ -103,9 +103,9 @@ class PublishedTable(Data, Generic[Row]):
 
 
 class CoreferenceRow(Data):
-    """A published row of Table 2: percent of mentions whose antecedent a system selects, by type of mention.
+    """A published row of Table 2: percent of mentions whose antecedent a system selects: all, and by type of mention.
 
-    comparable: whether the row is about the same kind of mentions as ours.
+    None: not published. comparable: whether the row is about the same kind of mentions as our row.
     """
 
     system: str
@@ -119,7 +119,7 @@ class CoreferenceRow(Data):
 class ProbeRow(Data):
     """A published row of Table 3: the attachment score of a probe, such as "attention_and_words", in percent.
 
-    comparable: whether the score counts directed edges, as ours do.
+    comparable: whether the score counts only edges in the right direction, as our scores do.
     """
 
     probe: str
@@ -130,8 +130,8 @@ class ProbeRow(Data):
 class Behaviour(Data):
     """A behaviour that heads have in Figure 6, such as "broad": heads whose `statistic` is above a limit have it.
 
-    above: the limit on the paper's text. uniform: the entropy of uniform attention on that text, in nats, if the limit
-    is proportional to it; None if the limit is the same on all texts.
+    above: the limit on the paper's text. uniform: None if the limit is the same on every text; otherwise the entropy of
+    uniform attention on the paper's text, in nats, to which the limit is proportional.
     """
 
     name: str

@@ -262,8 +262,8 @@ def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str
     """Draw Figure 4, a panel for each model with a bar for each layer, divided into the numbers of heads of each type.
 
     parents: {model: the model that it was fine-tuned from, or None}. A strip shows the percent of each layer's heads
-    whose cluster matches their cluster in the parent, where clusters are matched by the heads that they share. Text in
-    bold names clusters whose match has another name.
+    that are in the same cluster as in the parent; clusters are matched so that most heads keep theirs. Text in bold
+    names clusters whose match has another name.
     """
     models, parents = list(partitions), {name: parents[name] for name in partitions if parents[name] in partitions}
     labels = {name: name for name in order_types(name for partition in partitions.values() for name in partition.types)}

@@ -28,9 +28,9 @@ class PublishedShares(Data):
 
 
 class PublishedStability(Data):
-    """The published stability; models: {row of Table 1: percent on which all clusterings agree}.
+    """The published stability; models: {row of Table 1: percent on which clusterings of random halves all agree}.
 
-    The percent is of "input samples" in one place of the paper, and of "attention heads" in another.
+    The paper calls it a percent of "input samples" in one place, and of "attention heads" in another.
     """
 
     place: str
@@ -54,9 +54,9 @@ class Guan2020(Published):
         return next(condition for condition in self.conditions if not condition.operations)
 
     def condition_with(self, operations: Mapping[str, str]) -> PublishedCondition | None:
-        """Return the condition with these operations {type or head: operation}, or None.
+        """Return the paper's condition with the same operations, {type or head: operation}; None if it has none.
 
-        Types with `keep` in `operations` are ignored; a single head with `keep` must be in the condition, too.
+        A type with the operation "keep" counts as not named in `operations`; a single head with "keep" counts as named.
         """
         wanted = {
             target: operation for target, operation in operations.items() if operation != "keep" or head_of(target)

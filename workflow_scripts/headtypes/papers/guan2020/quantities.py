@@ -92,10 +92,10 @@ class Model(Quantities):
         return beside_permuted_layers(label, beyond, self.layout([type_name])[0], "points")
 
     def stability(self, k: int) -> dict[str, Quantity]:
-        """Return {what is halved: the percent of heads or pairs on which all clusterings into k clusters agree}.
+        """Return {what is halved: the percent of heads (or pairs) on which all clusterings into k clusters agree}.
 
-        Each clustering is of a random half of the "heads", "samples" or "pairs" of a head and a sample. Raises
-        `NoVerdictError` if the partition has not as many types as the paper has, or stability was not measured.
+        Each clustering is of a random half: of "heads", "samples", or "pairs" of a head and a sample. Raises
+        `NoVerdictError` if the number of types is not the paper's, or if stability was not measured.
         """
         self.check_number_of_types()
         if not (stability := self.of_kind(f"stability.{k}")):
@@ -106,8 +106,8 @@ class Model(Quantities):
     def consistency(self) -> Quantity:
         """Return how often a head is in its own cluster on a single sample, as kappa: (own - chance) / (1 - chance).
 
-        own: the share of all pairs of a head and a sample for which the cluster nearest to the head's features on the
-        sample is the head's cluster. chance: the sum of the squares of the types' shares of heads.
+        own: the share of pairs of a head and a sample in which the head's features on that sample are nearest to the
+        head's own cluster. chance: the sum, over types, of the square of the type's share of heads.
         """
         own = self.quantity("own_cluster", "").measured.value / 100
         chance = sum((share / 100) ** 2 for share in self.of_kind("share").values())
@@ -122,7 +122,7 @@ class Model(Quantities):
     def layout(self, types: Sequence[str], kind: str = "heads") -> np.ndarray:
         """Return numbers of heads, [type, layer]: a row for each of `types`, then one for all other types if any.
 
-        kind: start of the names of the quantities, "heads" or `family.{model}.heads`.
+        kind: "heads" for this model; `family.{model}.heads` for the model of another row of the paper's Table 1.
         """
         heads: dict[str, list[int]] = defaultdict(list)
         for name, count in self.of_kind(kind).items():
@@ -133,11 +133,11 @@ class Model(Quantities):
         return np.array([*(heads[name] for name in types), *([np.sum(others, axis=0)] if others else [])])
 
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return {name in the paper's Table 1: numbers of heads, [type, layer]} for models of the run.
+        """Return {name of a model in the paper's Table 1: numbers of heads, [type, layer]} for models of the run.
 
         models: names in Table 1. The rows are `types`, then all other types together, if any. Raises `NoVerdictError`
-        if the run has no model for a name, if a model lacks one of `types` or has a cluster of uncertain name for it,
-        or if this object is not about the paper's main model, the one for SQuAD.
+        if the run has no model for a name, if a model lacks one of `types` or its name is doubtful there, or if this
+        object is not about the model for SQuAD, with which alone the other models are compared.
         """
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")

@@ -78,7 +78,7 @@ def _weighted_sum(columns: Mapping[str, Column], weights: Mapping[str, float]) -
 class Accuracies(Quantities):
     """Quantities of a model on a treebank, or on documents, that are weighted sums of accuracies.
 
-    columns: {name: scores in each sentence or document}, by which claims are judged; None for the paper's own numbers.
+    columns: {name of an accuracy: scores in each sentence or document}; None for the paper's own numbers.
     """
 
     over: ClassVar[str]
@@ -98,7 +98,7 @@ class Accuracies(Quantities):
         return NoVerdictError(reason if self.by_name else self.otherwise)
 
     def measured(self, *several: Mapping[str, float], rank: int = 1) -> Measured:
-        """Return the `rank`-th largest (-1: smallest) of `several` weighted sums of accuracies, each {name: weight}."""
+        """Return the `rank`-th largest (-1: smallest) of `several` sums of accuracies; each sum is {name: weight}."""
         for name in (name for weights in several for name in weights):
             if not self.known([name]):
                 raise self.unknown(name)
@@ -197,7 +197,7 @@ def treebank_quantities(
 ) -> Trees:
     """Return the quantities of a model on a treebank; `probes` is None if no probes were trained.
 
-    paper: best heads, chosen and scored on the same sentences. elsewhere: chosen on some, scored on others.
+    paper: best heads, chosen and scored on the same sentences. elsewhere: best heads chosen on other sentences.
     """
     rows = _rows_of(elsewhere, published)
     relations = {name: row for name, row in rows.items() if name not in TOTALS}
@@ -308,9 +308,9 @@ def sep_beyond_others(best: BestHeads, relations: Mapping[str, int]) -> Measured
     A head finds a relation if its accuracy is more than ten points above the best offset, and looks at [SEP] if [SEP]
     gets more than 0.25 of its attention, both on the sentences on which heads are chosen. A head's rise is its share of
     attention to [SEP] from words without the relation, less that from words with it. The value is the mean rise of the
-    relations' best heads that do both. Chance is the mean if each is replaced, on the same relation, by a random head
-    of its layer: one of those that do both, or that look at [SEP] and find no relation. Raises `NoVerdictError` if no
-    head does both.
+    relations' best heads that find the relation and look at [SEP]. Chance is this mean with each such head replaced by
+    a random head of its layer: one of these heads, or one that looks at [SEP] and finds no relation. Raises
+    `NoVerdictError` if no best head finds its relation and looks at [SEP].
     """
     finds = _finders(best, relations)
     if not finds:

@@ -47,7 +47,7 @@ class Statistics:
     heads, layers: {name of a statistic, such as "sep": [..., layer, head]}, and {name: [..., layer]}, means over the
         heads of a layer; but `offset_heads` is the number of heads that look at the next or previous token.
     uniform: entropy of attention spread evenly over all tokens that a token can see, in nats, [..., layer].
-    missing: {name: reason why the statistic is not known}; otherwise: the reason for names that are not in `missing`.
+    missing: {name: reason why the statistic is unknown}. otherwise: the reason for unknown names not in `missing`.
     """
 
     heads: Mapping[str, np.ndarray]
@@ -63,9 +63,9 @@ class Statistics:
         return self._known(self.layers, name)
 
     def ratio(self, above: str, below: str) -> np.ndarray:
-        """Return `above` / `below`, two statistics of layers on all segments, [layer].
+        """Return `above` / `below`, names of two statistics of layers; [layer] if this object is about all segments.
 
-        If statistics are of each segment, return [segment, layer], whose mean over segments is the ratio of the means:
+        If it is about each segment, return [segment, layer] numbers whose mean over segments is the ratio of the means:
         ratio + (above - ratio * below) / mean of below, with ratio = mean of above / mean of below.
         """
         above, below = self.of_layers(above), self.of_layers(below)
@@ -84,7 +84,7 @@ class Statistics:
 def limit_of(behaviour: Behaviour, statistics: Statistics) -> np.ndarray:
     """Return the limit above which a head shows a behaviour, [..., layer], or [1] if it is the same for all layers.
 
-    A limit that depends on the entropy of uniform attention is scaled from the paper's entropy to that in `statistics`.
+    If the limit is proportional to the entropy of uniform attention, it is scaled to that entropy in `statistics`.
     """
     if behaviour.uniform is None:
         return np.array([behaviour.above])
@@ -97,9 +97,9 @@ def shows(behaviour: Behaviour, whole: Statistics) -> np.ndarray:
 
 
 def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndarray:
-    """Return the behaviour of each head as Figure 6 marks it, such as "broad", [layer, head] str; "" without one.
+    """Return the name of the behaviour that each head shows, such as "broad", [layer, head] str; "" for none.
 
-    A head that shows several of `rules` gets the last of them. A rule whose statistic is not known is skipped.
+    rules: the behaviours; a head that shows several gets the last. One whose statistic is not known is skipped.
     """
     marked = np.full(next(iter(statistics.heads.values())).shape, "", dtype=object)
     for rule in rules:
@@ -138,8 +138,8 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
 def published_statistics(published: Clark2019) -> Statistics:
     """Return the paper's statistics: means by layer read off its figures, and counts of heads in its text.
 
-    A head's attention to the next or previous token is as the figures show it, or 0 if they do not show the head. Each
-    of the two statistics is left out if the figures show fewer heads for it than the text counts.
+    Single heads have attention to the next and to the previous token alone, which is 0 if the figures do not show the
+    head. Either statistic is left out if the figures show fewer heads for it than the text counts.
     """
     layers = {name: np.array(values) for name, values in published.digitised.by_layer.items()}
     counted, heads = [value for value in published.surface if value.heads is not None], {}

@@ -72,9 +72,8 @@ class Heads(Quantities):
     def measured(self, measure: Measure, rank: int = 1) -> Measured:
         """Return a quantity with its interval over segments, or without one if single segments lack a statistic for it.
 
-        measure: a function of `Statistics`: from the attribute `whole` to one number, or to several, of which the
-            `rank`-th largest counts (1 for the largest, -1 for the smallest); and from the attribute `segments` to the
-            same with a leading axis `segment`.
+        measure: a function of `Statistics` that returns one number or several; for those of each segment, with a
+            leading axis `segment`. rank: which of several numbers is taken: 1 for the largest, -1 for the smallest.
         """
         values = sorted(np.ravel(measure(self.whole)), reverse=True)
         with suppress(NoVerdictError):
@@ -105,7 +104,7 @@ class Heads(Quantities):
         return self.quantity(f"layers.{name}.first.less_last", found.label, found.measured)
 
     def largest(self, statistic: str, number: int) -> Quantity:
-        """Return the highest limit that a statistic reaches in at least `number` of every 144 heads (BERT-base's)."""
+        """Return the largest value that a statistic reaches in at least `number` of every 144 heads (BERT-base's)."""
         rank = math.ceil(self.whole.of_heads(statistic).size * number / BERT_BASE)
         label = f"in as many heads as {number} of {BERT_BASE}, at least"
         return self._of_rank(f"largest_{number}", statistic, label, rank)
