@@ -185,7 +185,7 @@ def type_layers_table(partitions: Mapping[str, Partition], parents: Mapping[str,
     """Return a row for each model and layer (from 0), with heads_{type}, the number of heads of each type.
 
     partitions: {model: partition}. parents: {model: its parent, or None}. The column same_cluster is the percent of the
-    layer's heads that are in the same cluster as in the parent; NaN without a parent.
+        layer's heads whose cluster is matched with their cluster in the parent; NaN without a partition of a parent.
     """
     names = order_types(name for partition in partitions.values() for name in partition.types)
     tables = []

@@ -48,7 +48,7 @@ def atomic_write(path: StrPath) -> Iterator[Path]:
 
 
 def reach_disk(path: StrPath) -> None:
-    """Wait until a file, or every file in a folder, has been flushed to disk (`os.fsync`)."""
+    """Flush a file, or every file directly in a folder, to disk, and wait until it is there (`os.fsync`)."""
     path = Path(path)
     for file in path.iterdir() if path.is_dir() else [path]:
         with open(file, "rb") as written:
@@ -124,7 +124,7 @@ def canonical_json(data: Any) -> str:
 def derive_seed(*parts: str | int) -> int:
     """Return a seed, 0 to 2**32 - 1, that depends on the parts alone and is the same on every machine.
 
-    parts: purpose of the seed: the config's seed, the rule, the model and so on; the number 1 is not the text "1".
+    parts: purpose of the seed: the config's seed, the rule, the model and so on; 1 and "1" give different seeds.
     """
     digest = hashlib.sha256(canonical_json(parts).encode()).digest()
     return int.from_bytes(digest[:4], "big")

@@ -36,7 +36,7 @@ SampleIds = Annotated[list[str], Stored("sample_id", "sample")]
 
 
 def write_arrays(path: StrPath, result: Any, provenance: dict) -> None:
-    """Write one or several dataclass instances to an HDF5 file, and their provenance as an attribute in JSON.
+    """Write one or several dataclass instances to an HDF5 file, with `provenance` as an attribute in JSON.
 
     result: an instance, or a list or mapping of instances, each of which becomes a group named by its index or key.
     Fields that hold an array, an integer or a list of texts become data sets. Fields that hold a text, a truth value or

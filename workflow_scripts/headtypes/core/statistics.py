@@ -212,7 +212,7 @@ class Measured:
 
 
 def two_decimals(value: float) -> str:
-    """Return a number as text with two decimals, after rounding it to nine significant digits, as CSV files have it."""
+    """Return a number as text with two decimals, rounded first to nine significant digits, as in CSV files."""
     return f"{float(f'{value:.9g}'):z.2f}"
 
 
@@ -237,7 +237,7 @@ def mean_intervals(sums: np.ndarray, sizes: np.ndarray | None = None, reach: tup
 
 
 def mean_of_known(values: np.ndarray) -> np.ndarray:
-    """Return means over the first axis that leave NaN out; NaN where all numbers are NaN."""
+    """Return means over the first axis, without the NaN among the numbers; NaN if all are NaN."""
     counted = (~np.isnan(values)).sum(axis=0)
     return np.where(counted, np.nansum(values, axis=0, dtype=float) / np.maximum(counted, 1), np.nan)
 

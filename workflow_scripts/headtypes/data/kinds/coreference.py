@@ -28,7 +28,7 @@ class AnnotatedSentence(StrictRecord):
     heads: number in the sentence of each word's head in the dependency tree, from 1; 0 for the root; None without tree.
     relations: relation of each word to its head in the tree; None without a tree.
     upos, xpos: universal and language-specific part of speech (CoNLL-2012 has xpos alone); "" if missing.
-    numbers: the feature Number (`Sing`, `Plur`, ...); "" for a word without it.
+    numbers: the feature Number (`Sing`, `Plur`, ...); "" for a word without it. speakers: name of each word's speaker.
     parse: each word's part of a bracketed parse, such as `(NP*`; None without a parse.
     """
 

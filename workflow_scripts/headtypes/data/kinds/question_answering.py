@@ -27,7 +27,7 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 @dataclass(frozen=True, slots=True)
 class Question(StrictRecord):
-    """A question about a context of an article, with answers, and the index of each answer's first character there."""
+    """A question about `context`, text of an article; right answers, and index of each one's first character in it."""
 
     id: str
     article: str

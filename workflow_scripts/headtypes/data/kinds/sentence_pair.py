@@ -171,7 +171,7 @@ def label_numbers(pairs: Sequence[Pair], record: ModelRecord) -> np.ndarray:
 
 
 def labels_of(record: ModelRecord) -> list[str]:
-    """Return a classifier's labels in the order of its logits; raise `InputError` if two differ in case alone."""
+    """Return a classifier's labels by logit; `InputError` if two differ in case alone, or it predicts a number."""
     from headtypes.models.model_config import config_of
 
     config = config_of(record)

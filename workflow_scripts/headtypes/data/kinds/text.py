@@ -188,8 +188,8 @@ def _with_segments(documents: list[Document], where: str) -> list[Document]:
 def segments_of(document: Document) -> list[Sample]:
     """Return a document's segments: paragraphs 0 and 1, 2 and 3, and so on (Clark et al. 2019, section 3).
 
-    The last of an odd number of paragraphs is left out, and so is a segment of which either paragraph has no letter,
-    digit, punctuation or symbol: tokenizers may drop it.
+    A last paragraph without a partner is left out. So is a segment in which one of the two paragraphs has no letter,
+    digit, punctuation or symbol, since tokenizers may drop that paragraph.
     """
     pairs = zip(document.paragraphs[::2], document.paragraphs[1::2], strict=False)
     return [
