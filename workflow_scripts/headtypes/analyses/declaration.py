@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 class Analysis:
     """The declaration of one analysis of a model's heads: its rules and results, and the functions that show it.
 
-    The functions per_head and per_pair return numbers for the atlas (the page of every head), best its list of best
-    heads, and per_set numbers of sets of heads, by which each type is compared with random heads. A function is None if
-    nothing of the analysis is shown there.
+    per_head and per_pair return numbers for the atlas (the page of every head); best returns rows of the atlas's list
+    of best heads. per_set yields numbers of any set of heads, by which each type is compared with random heads. A
+    function is None if the analysis has no such numbers.
     """
 
     name: str
@@ -148,8 +148,8 @@ class Measure(NamedTuple):
     analysis, task: names of the analysis, and of the task on which heads were read. quantity: name of what is measured
         on heads. statistic: how a set's values become one number, such as `mean`. values: function from sets, [set,
         head] bool, to one number for each, NaN if undefined. interval: function from one set, [head] bool, to the ends
-        (low, high) of its number's interval; None for no interval. about: the type that each set is related to, such as
-        the type from which a set's divergence is measured; or None.
+        (low, high) of its number's interval; None for no interval. about: the type to which each set is compared, such
+        as in the divergence of a set from a type; None if a set is measured by itself.
     """
 
     analysis: str

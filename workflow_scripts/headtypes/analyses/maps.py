@@ -101,7 +101,7 @@ class Maps(ListPerSample):
 
 
 class KeyLengthsRead(Maps):
-    """A reducer whose result is the lengths that turn attention into norms, [layer, head, key] for each sample."""
+    """A reducer of the length of what each token hands over, [layer, head, key]; attention times it gives norms."""
 
     of = "norms"
 
@@ -116,10 +116,10 @@ class KeyLengthsRead(Maps):
 def map_samples(
     run: ModelOnTask, samples: list[Sample], *, kind: str, norms=False, tokens=SHOWN_TOKENS, count=SHOWN_SAMPLES
 ) -> list[AttentionMaps]:
-    """Return all heads' attention on each of up to `count` samples, cut to `tokens` if it is longer.
+    """Return all heads' attention on each of up to `count` samples, cut to `tokens` tokens if it is longer.
 
-    If `count` is 1, the sample whose length is nearest to `tokens` is taken; else the first samples that need no cut
-    and, if there are too few, the first longer ones. A cut removes the end of the text; of a pair, the end of the
+    If `count` is 1, the sample whose length is nearest to `tokens` is taken; else the first samples of at most `tokens`
+    tokens and, if these are too few, the first longer ones. A cut removes the end of the text; of a pair, that of the
     second text if the kind of task is `question_answering`, else of the longer text. norms: whether norms are read too.
     """
     samples, encoded = choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count)
@@ -158,8 +158,8 @@ def map_examples(
 ) -> Examples:
     """Return the attention, on one segment, of the heads that show patterns of Clark et al. (2019, Figure 1) best.
 
-    The segment is the first with a [SEP] among its last `tokens` tokens but the very last, or else the first of all;
-    only its last `tokens` tokens are shown. surface: the patterns of all heads on all samples. kind: kind of task.
+    The segment is the first with a [SEP] in its last `tokens` tokens, the final token aside, or, if none has one, the
+    first of all. Its last `tokens` tokens are shown. surface: patterns of all heads on all samples. kind: of task.
     """
     chosen = choose_segment(run.encode(samples, kind), tokens)
     encoded = run.encode([samples[chosen]], kind)
@@ -177,7 +177,7 @@ def map_examples(
 
 
 def choose_segment(encoded: Encoded, tokens: int) -> int:
-    """Return the index of the first segment with a [SEP] in its last `tokens` tokens but the very last, or 0."""
+    """Return the index of the first segment with a [SEP] in its last `tokens` tokens, the final token aside; or 0."""
     sep = 1 + SPECIAL_KINDS.index("sep")
     has_one = (index for index, kinds in enumerate(encoded.kinds) if (kinds[-tokens:-1] == sep).any())
     return next(has_one, 0)

@@ -47,7 +47,7 @@ def analysis_named(name: str) -> Analysis:
 
 
 def by_analysis(files: Mapping[tuple[str, ...], StrPath]) -> dict[str, dict[str, StrPath]]:
-    """Return {analysis: {task: path}} from {(analysis, model, task): path}, for users' analyses of one model."""
+    """Return {analysis: {task: path}} from {(analysis, model, task): path}, in which all are of one model."""
     found: dict[str, dict[str, StrPath]] = {}
     for (analysis, _, task), path in files.items():
         found.setdefault(analysis, {})[task] = path

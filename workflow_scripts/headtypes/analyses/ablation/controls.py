@@ -55,12 +55,12 @@ def drops_of_draws(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Da
 def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:
     """Return a condition's drops from the baseline, and those of its controls, for a row of a table.
 
-    Controls are the same operations on as many random heads of each layer, drawn several times. controls, scores,
-    baseline: tables with the scores of each question, under the controls (for each draw), the condition and the
-    baseline. The keys are control_draws and control_questions, the numbers of draws and questions; control_overlap, the
-    share, 0 to 1, of the condition's heads that get the same operation in a draw, mean over draws; for each metric,
-    in points or nats per token and positive if worse, own_drop_{metric}, the condition's drop, and
-    control_drop_{metric}, ..._low and ..._high, the mean, the lowest and the highest of the controls' drops over draws.
+    A control is the same operations on as many random heads of each layer; each draw gives one. controls, scores,
+    baseline: tables of each question's scores under all controls, the condition and the baseline. The keys are
+      control_draws, control_questions: numbers of draws and questions in `controls`.
+      control_overlap: share, 0 to 1, of the condition's heads that get the same operation in a draw, mean over draws.
+      own_drop_{metric}: the condition's drop on these questions, in points or nats per token, positive if worse.
+      control_drop_{metric}, ..._low, ..._high: mean, lowest and highest of the controls' drops.
     """
     drops = drops_of_draws(controls, scores, baseline)
     found = {

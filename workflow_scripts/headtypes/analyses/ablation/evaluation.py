@@ -111,9 +111,9 @@ class Evaluator:
     def evaluate(self, sets: Sequence[np.ndarray], what: str) -> list[Scored]:
         """Return a pair (answers, scores) for each of several sets of operations on heads.
 
-        sets: for each the operation on each head, [layer, head] text, `keep` for none; equal sets are evaluated once.
+        sets: for each the operation on each head, [layer, head] text, `keep` for none. what: name in the progress bar.
         answers: {id: answer text or predicted label}. scores: a table with a row for each question, pair or document.
-        what: for the progress bar. If padding counts under one set, all sets' windows are padded to `max_seq_length`.
+        If padding counts for an operation of any set, the windows of all sets are padded to `Settings.max_seq_length`.
         """
         ids, types, sentences = self._windows.texts
         answers, settings, reading = self._answers, self._settings, self._reading

@@ -57,11 +57,11 @@ class Scored:
         """Return the sum of the conditions' mean scores, each times its weight, with an interval over units.
 
         weights: {condition: weight}. baseline: the baseline's name, or None.
-        The sum is made of parts (`statistics.added`). It is a single part or, if the baseline has a weight, two: the
-        drops from the baseline, and the baseline's score times the sum of all weights. A part varies enough for its
-        interval if 8 units, or half of all, differ from the part's most frequent value. If the single part or the drops
-        vary enough, but the score under some condition other than the baseline does not (nearly all answers are wrong
-        there), each condition becomes a part of its own.
+        The interval is made of parts of the sum (`statistics.added`): of one part or, if the baseline and others have
+        weights whose sum is not 0, of the drops from the baseline, and the baseline's score times the sum of weights.
+        Each condition is a part of its own if nearly all units have the same score under one other than the baseline
+        (nearly all answers are wrong there), but not the same drop. Nearly all units are the same if fewer than 8, and
+        fewer than half, differ from the most frequent value.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())
@@ -86,10 +86,10 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
 
     scores: {condition: a table with a row of scores for each question, perhaps with the column article}. baseline: the
     name of the baseline, or None. The columns are condition and, for each metric, {metric}, the mean score, and
-    drop_{metric}, how much worse the mean is than the baseline's, in the unit of the scores. The ends of both columns'
-    intervals over questions have the endings _low and _high, those over articles _low_by_article and _high_by_article.
-    A drop is NaN without a baseline; an interval is NaN over fewer than 8 units, over articles that are unknown, and of
-    the baseline's own drop. The F1 of sentence pairs has no columns, since it is no mean over pairs.
+    drop_{metric}, how much worse the mean is than the baseline's, in the unit of the scores. Further columns are the
+    ends of the intervals of both: _low and _high over questions, _low_by_article and _high_by_article over articles.
+    Drops are NaN without a baseline. Intervals are NaN over fewer than 8 questions or articles, for unknown articles,
+    and for the baseline's own drop, 0. The F1 of sentence pairs has no columns, since it is no mean over pairs.
     """
     first = next(iter(scores.values()))
     table = {"condition": list(scores)}

@@ -32,7 +32,7 @@ class Fit(NamedTuple):
 
     effects: [head] the costs. errors: [head] their standard errors over sets. freedom: residual degrees of freedom.
     operator: [head, set], whose product with the losses of sets is the effects. penalty: of ridge, 0 for least squares.
-    adjusted: the adjusted R2 of the sets. held_out: the R2 of sets that are not fitted, one of ten parts at a time.
+    adjusted: the fit's adjusted R2. held_out: the R2 of sets of each of ten parts by a fit to the other nine.
     """
 
     effects: np.ndarray
@@ -158,11 +158,11 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
     """Return the two heads whose joint cost differs most, in standard errors, from the sum of their costs.
 
     away: [set, head] heads that a set lacks. lost: [set] losses in nats. fit: of costs to these losses. seed: of p.
-    Only the 24 heads whose costs differ most from 0, in standard errors, are paired, if at least three sets lack both.
-    The keys are heads (two indices), sets (number that lack both), effect (joint cost minus the sum of both
-    costs, in nats), standard_error, and p, the probability that chance gives any compared pair an effect as large, of
-    either sign, by permutation over sets of what costs do not explain (Freedman and Lane 1983). Without a pair that
-    can be tested, heads is empty, sets is 0, and the rest is None.
+    The 24 heads whose costs differ most from 0, in standard errors, are paired, if at least three sets lack both.
+    The keys are heads (two indices), sets (number that lack both), effect (joint cost minus the sum of both costs, in
+    nats), standard_error, and p, the probability that any pair's effect is by chance at least as far from 0, in
+    standard errors, by permutation over sets of what costs do not explain (Freedman and Lane 1983). If no pair can be
+    tested, heads is empty, sets is 0, and the rest is None.
     """
     some = np.sort(np.argsort(-np.abs(fit.effects / fit.errors), kind="stable")[:_PAIRED])
     one, other = (some[index] for index in np.triu_indices(len(some), 1))
@@ -194,8 +194,8 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
 def costly_heads(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of heads that surely cost more than the mean head of their layer (or model), the costliest first.
 
-    table: a row for each head, with its cost, p_holm (of a cost of 0, over sets, corrected for all heads) and low (the
-    low end of the cost's interval over questions). A cost is sure if p_holm is at most 0.05, and low is above 0.
+    table: a row for each head, with its cost above that mean head's, p_holm (of a cost of 0, corrected for all heads)
+    and low (of the cost's interval over questions). A cost is sure if p_holm is at most 0.05, and low is above 0.
     """
     costly = table[(table["p_holm"] <= ALPHA) & (table["low"] > 0)]
     return costly.sort_values("cost", ascending=False)
@@ -206,15 +206,15 @@ _BLOCK = 500
 
 
 def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.ndarray]], *, seed: int) -> pd.DataFrame:
-    """Return a table that compares labels of heads, such as types, or a number of each head with costs; a row for each.
+    """Return a table that relates costs of heads to labels, such as types, or to numbers of heads; a row for each.
 
-    costs: [layer, head]. families: {family: {label: [layer, head]}}, of booleans (heads that have the label) or numbers
-        (NaN for none). The columns are family, label, heads (how many heads have the label or a number), statistic (for
-        a label, how much more its heads cost than all heads of their layer, on average; for a number, the rank
-        correlation with costs within layers) and p.
-    p: two-sided, for all labels of a family at once (Westfall and Young 1993): the share of permutations of heads
-        within layers whose largest statistic of the family, in standard deviations under permutation, is at least the
-        label's. Labels of all heads or none, and numbers that are equal in each layer, have no row.
+    costs: [layer, head]. families: {family: {label: [layer, head]}}, booleans (heads with the label) or numbers of
+        heads (NaN for none). The columns are family, label, heads (how many have the label or a number), statistic and
+        p. The statistic of a label is how much more its heads cost than all heads of their layer, on average; that of a
+        number is its rank correlation with costs within layers.
+    p: two-sided, corrected for all labels of the family (Westfall and Young 1993): the share of permutations of heads
+        within layers in which the family's largest statistic is as far from 0 as the label's, in standard deviations
+        under permutation. Labels of all heads or none, and numbers that are equal in each layer, have no row.
     """
     names, vectors, counts = [], [], []
     ranked = _ranks(costs)

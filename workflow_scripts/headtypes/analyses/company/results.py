@@ -21,8 +21,8 @@ class Company:
 
     away: [set, layer, head] bool, the heads that a set lacks. scores, whole: [set, unit, metric] and [unit, metric].
     metrics: names of the scores: `loss`, the cross entropy of the right answer in nats, and names of `METRICS`. sizes:
-    [unit] tokens over which scores are sums; 1 for other units than documents. articles: the units' articles, empty if
-    unknown. made: JSON of the code, the input files and the settings except the number of sets.
+    [unit] a document's number of tokens, over which its scores are sums; 1 for other units. articles: of each unit its
+    article, empty if unknown. made: JSON of the code, the input files and the settings except the number of sets.
     """
 
     away: Bool[np.ndarray, "set layer head"]

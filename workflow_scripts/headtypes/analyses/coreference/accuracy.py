@@ -163,10 +163,10 @@ read_coreference = table_reader("holds no accuracies at antecedents", dict.fromk
 
 @dataclass(frozen=True)
 class MentionSums:
-    """The numbers of mentions, and of mentions whose antecedent is found (`right`), in each document: [document, row].
+    """Numbers of mentions in each document, and of those whose antecedent is found (`right`): [document, row].
 
-    A row is about a best head or baseline, and a type of mentions; system, candidates, type and chosen say which, as in
-    the table of `measure_coreference`. For the baseline `chance`, `right` is a sum of probabilities.
+    A row is about a best head or baseline, and a type of mentions: system, candidates, type and chosen are as in the
+    table of `measure_coreference`. For the baseline `chance`, `right` is a sum of probabilities.
     """
 
     system: Annotated[list[str], Stored(dimension="row")]

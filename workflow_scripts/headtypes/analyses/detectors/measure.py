@@ -74,15 +74,14 @@ def draw_sequences(
 class Targets(PerSample):
     """A reducer, run with a model on `sequences`, of the scores of detectors and of the same scores under their nulls.
 
-    The result is {detector: (score, score under its null)}, [sequence, layer, head] each, where `next` is left out if
-    no token looks ahead. A[s, t] is the attention of token s to token t, and n the length of `x`, of which the
-    sequences `x x` and `x y` (y: x shuffled) are made. Scores and nulls are means over rows s:
-    induction, duplicate: A[s, s - n + 1] (Olsson et al. 2022), the attention to the token after the earlier occurrence,
-        and A[s, s - n] (Wang et al. 2023), to the earlier occurrence itself, over the second half; the score is the
-        mean on `x x`, the null the mean on `x y`.
-    first: A[s, 0] over the second half of `x y`; the null is the largest mean of A[s, t] for another t.
-    previous, next: A[s, s - 1] and A[s, s + 1], over the n rows in the middle of `x y`; the null is the largest mean of
-        A[s, s + offset] for another offset from -(n // 2) to n // 2. All of these tokens are random.
+    The result is {detector: (score, null)}, [sequence, layer, head] each; `next` is left out if no token looks ahead.
+    A[s, t] is the attention of token s to token t, n the length of `x`, and y is x shuffled. Means are over tokens s.
+    induction: A[s, s - n + 1], the token after the earlier occurrence (Olsson et al. 2022), and
+    duplicate: A[s, s - n], the earlier occurrence itself (Wang et al. 2023). Both are means over the second half: the
+        score of `x x`, the null of `x y`.
+    first: A[s, 0], mean over the second half of `x y`; the null is the largest such mean at another token t.
+    previous, next: A[s, s - 1] and A[s, s + 1], means over the n middle tokens of `x y`; the null is the largest such
+        mean of A[s, s + offset] at any other offset from -(n // 2) to n // 2. All of these tokens are random.
     """
 
     def __init__(self, sequences: Sequences):
@@ -122,8 +121,8 @@ def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens
     """Return a table with the columns detector; sequence, layer, head (from 0); score and null.
 
     score: share of attention to the token that the detector looks for, such as the previous one, mean over tokens.
-    null: for induction and duplicate the same share if the second half is shuffled; for first, previous and next the
-    largest mean share to one other position (first) or distance. what: a name of the work, for messages.
+    null: for induction and duplicate the same share if the second half is shuffled; for first the largest mean share to
+    another position, for previous and next to another distance. what: a name of the work, for messages.
     """
     (scores,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     score, null = (np.stack([pair[side] for pair in scores.values()]) for side in (0, 1))

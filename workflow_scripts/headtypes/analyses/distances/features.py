@@ -88,7 +88,7 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (features, their parts at the first token or None), [..., 69] each, of a result of `DistanceFeatures`."""
+    """Return (features, their parts at the first token or None if not read), [..., 69] each, of `DistanceFeatures`."""
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None
 
 

@@ -82,9 +82,9 @@ def compare_heads(
     """Return the Jensen-Shannon divergence of all pairs of heads, summed over the rows of a batch, in nats; float64.
 
     layers: all layers of a model on one batch. lengths: number of tokens of each sample. norms: whether norms are
-    compared, not weights; the layers then hold lengths of what tokens hand over in place of values. entropy_sums: an
-    `EntropySums()`, which sums entropies; with the same one for all batches, memory is allocated once. The diagonal is
-    NaN for a head whose attention is not finite, else 0.
+    compared, not weights; each layer's values are then lengths of what tokens hand over. entropy_sums: an
+    `EntropySums()`; the same one for all batches saves memory. The diagonal is NaN for a head whose attention is not
+    finite, else 0.
     """
     heads = sum(layer.query.shape[1] for layer in layers)
     total = torch.zeros(heads, heads, dtype=torch.float64, device=layers[0].query.device)

@@ -68,10 +68,10 @@ def layer_test(
     """Return a test of whether heads of one layer are more alike than heads of different layers.
 
     layer: the layer of each head, [head]. The keys are within, between (mean divergence of two heads of one layer, and
-    of different layers); difference (within minus between); low, high (difference less the 97.5 and the 2.5 % quantile
-    of the differences if layers are permuted); p (share of permutations, the given layers among them, whose difference
-    is at least as low); and permutations (their number). All but permutations are None if no two heads are of one
-    layer, or no two are of different layers.
+    of different layers); difference (within minus between); low, high (difference minus the 97.5 % quantile, and minus
+    the 2.5 % quantile, of differences with layers permuted); p (share of permutations, with the given layers as one,
+    whose difference is at least as low); and permutations (their number). All but permutations are None if no two heads
+    are of one layer, or no two are of different layers.
     """
     pairs = np.triu_indices(len(layer), 1)
     of_pairs = divergences[pairs]

@@ -39,8 +39,8 @@ _NOT_COUNTED = -1
 class Loss(SomeTokens):
     """The loss of a language model on each of some texts: the mean cross entropy of the tokens to predict in the text.
 
-    texts: as the model reads them; attention to masked words (kind -1) does not count in gradients. predicted: for each
-        text the indices of the tokens whose logits are read, and the ids that are right there, [prediction] each.
+    texts: as the model reads them; a key of kind -1, a masked word, does not count in gradients. predicted:
+        for each text the indices of the tokens whose logits are read, and the right ids there, [prediction] each.
     """
 
     name: str
@@ -178,10 +178,10 @@ def gradients_by_kind(
 ) -> Float[np.ndarray, "layer head kind"]:
     """Return the mean over samples of each head's mean |dLoss / dA[s, t]|, over all queries s and all keys t of a kind.
 
-    Kinds of keys are `[SEP]`, `[CLS]`, comma or period, other tokens, and all tokens; masked words are no keys. Every
-    other key counts, even one that a causal or local layer hides from the query: the attention is a free variable. A
-    sample without a key of the kind does not count; without any such sample, the mean is NaN. what: a name of the work,
-    for messages.
+    Kinds of keys are `[SEP]`, `[CLS]`, comma or period, other tokens, and all tokens. Words that are masked to be
+    predicted are in no kind. Every other key counts, even one that a causal or local layer hides from the query: the
+    attention is a free variable. A sample without a key of the kind does not count; if there are only such samples, the
+    mean is NaN. what: a name of the work, for messages.
     """
     # Only head outputs need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)

@@ -39,11 +39,11 @@ HEADS = ("layer", "head", *TOKENS, *QUARTERS, "low", "high", "relative", "off", 
 class Outputs:
     """The vectors that every head writes into the residual stream, on every sample.
 
-    written: [sample, layer, head, 12]. Nine columns are means over tokens (all, the first, other `[CLS]` and `[SEP]`,
-        comma and period, all other tokens, and each quarter of the sample without its first token) of the length of the
-        vector that the head adds to a token, divided by the length of the residual stream there; NaN without such a
-        token. The tenth is the mean length of the vector, the last two are shares of attention to the first token and
-        to the stream's largest number.
+    written: [sample, layer, head, 12]. Nine columns are means over tokens of the length of the vector that the head
+        adds to the token, divided by the length of the residual stream there. The tokens are all, the first, other
+        `[CLS]` and `[SEP]`, comma and period, all other tokens, and each quarter of the sample without its first token;
+        NaN without such a token. The tenth column is the vector's mean length. The last two are shares of attention to
+        the first token, and to the token at which the stream has its largest number.
     stream: [sample, layer, 3] largest and median magnitude in the stream that the layer reads, and the token, from 0,
         with the largest. length: the number of tokens of each sample. reason: why there are no values, or None.
     """

@@ -52,7 +52,7 @@ class HeadAnalysis:
 
     label, unit: name of the number where it is shown, by default the name of the class, and its unit.
     inputs: {name in the config: path of a file that the analysis reads}. Further attributes of a subclass are
-        parameters, to which the config, or an argument, can give other values.
+        parameters, to which the config, or an argument of the class, can give other values.
     """
 
     label: str = ""

@@ -190,8 +190,8 @@ def train_probes(
     training: sentences from which probes learn, one step each, in this order. scored: sentences that probes parse.
     vectors: path of a file of word vectors in GloVe's text format; None for the model's own embeddings.
     sentences: how many of the first training sentences are used, or "all". settings: arguments of `ModelOnTask`.
-    starts: random starts of each probe. root: `first`, where a candidate is given its own vector; or `released`, as in
-        the released code, where it is given that of the next word, and a word may be its own head.
+    starts: random starts of each probe. root: `first`, a candidate for a syntactic head has its own word's vector; or
+        `released`, as in the released code, it has the next word's, and a word may be its own syntactic head.
 
     Returns a dictionary for JSON with the keys
       right: {name of a probe: [start][sentence] number of words of a scored sentence whose syntactic head it finds}.

@@ -205,8 +205,8 @@ _HALVES = "halves"
 class BestHeads:
     """The best attention head for each dependency relation, and how many of its guesses are right in each sentence.
 
-    chosen: [relation, fold, 6] the numbers that `CHOSEN` names, such as layer and head. right: [sentence, relation, 5]
-    sums, over a relation's words in the sentence, of the numbers that `QUANTITIES` names.
+    chosen: [relation, fold, 6] by `CHOSEN`: best head, direction, best head of the other direction, offset. Two folds
+    are halves that choose for each other. right: [sentence, relation, 5] sums over a relation's words, by `QUANTITIES`.
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
@@ -352,9 +352,9 @@ def measure_relations(
     """Return the accuracy of every head at every dependency relation, and the best head of each relation.
 
     parts: {"file": sentences} and, if there is a test file, {"test": sentences}. arcs: guesses of heads on each part.
-    least: number of words in `file` that a relation must have to be in the tables. The tables never hold `root` and
-    `punct`, and always the totals. A row is about a relation and, in the first table, a part, a head and a direction
-    (whether the dependent looks at its syntactic head or the reverse). docs/lookup/outputs.md lists the columns.
+    least: number of words in `file` that a relation must have to be in the tables. `root` and `punct` are never there;
+    the totals, such as `all`, always are. A row is about a relation and, in the first table, a part, a head and a
+    direction (whether the dependent looks at its syntactic head or the reverse). docs/lookup/outputs.md lists columns.
     """
     read = {name: _Part(parts[name], arcs[name]) for name in arcs}
     listed = [
