@@ -52,7 +52,7 @@ def special_tokens(tokenizer) -> tuple[list[int], list[int]]:
 class EncodedWords(NamedTuple):
     """The sentences that a model can read, encoded, in the order given.
 
-    kept: [sentence] the index of each readable sentence among all sentences. encoded: their token ids.
+    kept: [sentence] the index of each readable sentence among all sentences. encoded: the readable sentences.
     word_of_token: for each readable sentence, the index of each token's word, from 0; -1 for special tokens.
     left_out: {reason: number of sentences that were left out for this reason}.
     """

@@ -64,7 +64,7 @@ def ablated(
         function that takes token ids and the attention mask (or None), both [text, token], and returns the number of
         each token's sentence, [text, token]: -1 for special tokens and padding, else from 0. If two texts are read
         together, the first is sentence 0 as a whole, and the sentences of the second count from 1.
-    reading:    one way to read the paper, as in the workflow; uniform_over_padding is refused.
+    reading:    one way to read the paper, by default `Reading()`; uniform_over_padding is refused.
     head_outputs: [layer, head, channel] mean outputs, for the operation mean.
 
     Calls from all threads are ablated. Refused are a second `with` on the model, and a gradient through the heads. When

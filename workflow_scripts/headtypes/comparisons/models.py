@@ -28,7 +28,7 @@ HEADS = ("model", "other", "layer", "head", "type", "other_type", "same_cluster"
 class ModelPair(NamedTuple):
     """Two models, each on one task, with the relation: what `other` is to `model`.
 
-    It is `parent`, `ancestor` (of the parent), `same model` (on another task) or, for models without relation, "".
+    relation: `parent`, `ancestor` (of the parent), `same model` (on another task), or "" for models without relation.
     """
 
     model: str
@@ -63,7 +63,7 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
     - same_type, same_cluster: percent of heads with the same type in both models, or the same cluster (clusters are
       matched so that most heads keep theirs); adjusted_rand: adjusted Rand index of the partitions; all three NaN for
       models without relation (`ModelPair`);
-    - doubtful, other_doubtful: types of `model` and of `other` whose names their partitions mark as uncertain.
+    - doubtful, other_doubtful: types of `model` and of `other` with uncertain names, as text joined by `, `.
     """
     rows = []
     for pair in pairs:

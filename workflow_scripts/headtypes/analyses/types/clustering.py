@@ -339,8 +339,8 @@ def measure_stability(
     has the keys all_agree, the percentage of heads (or pairs) to which all models give the same cluster; pairwise, the
     percentage to which two models do, mean over all choices of two; and by_head, for each head the percentage of models
     that give it its cluster of the full fit (for pairs, mean over its samples). A model is fitted to half of the heads,
-    to the means of all heads over half of the samples, or to half of the pairs, and predicts all heads from all
-    samples, or all pairs. Its clusters are matched to those of the full fit, which for pairs is a fit to all pairs.
+    to the means of all heads over half of the samples, or to half of the pairs. It then predicts the cluster of every
+    head, from all samples, or pair. Its clusters are matched to those of the full fit, for pairs a fit to all pairs.
     Guan et al. 2020, section 4, report `all_agree` as a "proportion of input samples", and leave the kind of half open.
     Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.
     """

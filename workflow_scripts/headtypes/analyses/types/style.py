@@ -32,7 +32,7 @@ def type_styles(types: Iterable[str]) -> dict[str, TypeStyle]:
     """Return {type: its style in figures}.
 
     Types of Guan et al. (2020) and `type-1`, `type-2`, ... look the same in every figure; the look of another type
-    depends on its place among the given types in alphabetical order.
+    depends on its place among the given types, ordered by `order_types`.
     """
     styles = {}
     for index, name in enumerate(order_types(types)):
