@@ -255,7 +255,7 @@ class Plan:
     def ablations(self) -> list[AblationPlan]:
         """The evaluations of each condition on each partition that has the condition's types.
 
-        Each is made as the section `ablation` says, and again for each entry of `readings` that changes operations.
+        The section `ablation` says how; an entry of `readings` that matters to a condition makes another evaluation.
         """
         return [
             AblationPlan(partition.model, partition.name, condition, partition.task, reading)
@@ -306,7 +306,7 @@ class Plan:
 
     @cached_property
     def gradients(self) -> list[FeaturePlan]:
-        """The pairs (model, task) on which gradients are taken: texts, and the one task that the model answers."""
+        """The pairs (model, task) on which gradients are taken; tasks: texts, and the one that the model answers."""
         return [
             entry
             for entry in self.features

@@ -62,7 +62,7 @@ claim(
 
 
 def compare_files(features: Mapping[Key, StrPath], published: Published, **judging: Any) -> Compared:
-    """Return the comparison. features: {(model, task): path of head features}. judging: for `comparison_table`."""
+    """Return the comparison. features: {(model, task): path of features}. judging: arguments of `comparison_table`."""
     quantities = {key: collect_shares(path, published) for key, path in features.items()}
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
     subjects = []
