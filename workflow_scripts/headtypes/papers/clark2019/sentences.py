@@ -38,7 +38,7 @@ LONGEST_PASSAGE = 30
 class Chosen(NamedTuple):
     """A sentence, or a passage of a document, in which the best head for a relation or coreference is right.
 
-    words: what the model reads. shown, marked: indices in `words` of what the figure shows, and of what it marks.
+    words: what the model reads. shown, marked: indices in `words` of words in the figure, and of its marked words.
     """
 
     best: BestHead

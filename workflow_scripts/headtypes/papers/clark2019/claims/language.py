@@ -197,7 +197,7 @@ def treebank_quantities(
 ) -> Trees:
     """Return the quantities of a model on a treebank; `probes` is None if no probes were trained.
 
-    paper: best heads, chosen and scored on the same sentences. elsewhere: best heads chosen on other sentences.
+    paper: best heads, chosen and scored on the same sentences; elsewhere: chosen and scored on different sentences.
     """
     rows = _rows_of(elsewhere, published)
     relations = {name: row for name, row in rows.items() if name not in TOTALS}
