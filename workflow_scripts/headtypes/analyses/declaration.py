@@ -121,7 +121,7 @@ def rounded(values: Any) -> Any:
 
 
 def categories_of(names: pd.Series) -> tuple[list[dict], list[int | None]]:
-    """Return (categories, indices): categories, most frequent first, and the index of each head's category, or None.
+    """Return (categories, indices): categories, most frequent first, and each head's index among them, None for NaN.
 
     names: the name of each head's category, or NaN. A category is {"name", "colour", "doubtful": False}; if there are
     more categories than colours, the rarest share one colour.

@@ -195,7 +195,7 @@ def costly_heads(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of heads that surely cost more than the mean head of their layer (or model), the costliest first.
 
     table: a row for each head, with its cost above that mean head's, p_holm (of a cost of 0, corrected for all heads)
-    and low (of the cost's interval over questions). A cost is sure if p_holm is at most 0.05, and low is above 0.
+    and low (low end of its interval over questions). A cost is sure if p_holm is at most 0.05, and low is above 0.
     """
     costly = table[(table["p_holm"] <= ALPHA) & (table["low"] > 0)]
     return costly.sort_values("cost", ascending=False)
@@ -213,8 +213,8 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
         p. The statistic of a label is how much more its heads cost than all heads of their layer, on average; that of a
         number is its rank correlation with costs within layers.
     p: two-sided, corrected for all labels of the family (Westfall and Young 1993): the share of permutations of heads
-        within layers in which the family's largest statistic is as far from 0 as the label's, in standard deviations
-        under permutation. Labels of all heads or none, and numbers that are equal in each layer, have no row.
+        within layers in which the family's largest statistic is at least as far from 0 as the label's, in standard
+        deviations under permutation. Labels of all heads or none, and numbers equal in each layer, have no row.
     """
     names, vectors, counts = [], [], []
     ranked = _ranks(costs)

@@ -122,7 +122,7 @@ def measure_text_gradients(
     """Return the gradients of a language model's loss on texts, with respect to its attention.
 
     The loss is on masked words or, of a decoder, on the next token. task: name of the task, for messages. kind: kind of
-    task, such as `text`. samples: number of texts that are drawn by the seed, at most. settings: keyword arguments of
+    task, such as `text`. samples: the most texts that are drawn, by the seed. settings: keyword arguments of
     `ModelOnTask`. Values are NaN if no text has a word to predict, or the model lacks an output layer or mask token.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=record.language_head, **settings)
@@ -147,7 +147,7 @@ def measure_answer_gradients(
     """Return the gradients of a fine-tuned model's loss on the gold answers of its task, with respect to its attention.
 
     rows, windows: all questions or pairs, and their windows. task: name of the task, for messages. kind: kind of task,
-    such as `question_answering`. samples: number of rows that are drawn by the seed, at most. settings: keyword
+    such as `question_answering`. samples: the most rows that are drawn, by the seed. settings: keyword
     arguments of `ModelOnTask`. If the weights lack the model's output layer, values are NaN.
     """
     run = ModelOnTask(record, task=f"{task}, gradients", head=KINDS[kind].head, **settings)
