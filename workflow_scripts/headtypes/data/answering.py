@@ -36,7 +36,7 @@ def tokens_within(logits: int, batch_tokens: int, share: float, vocabulary: int)
 
 
 class SomeTokens:
-    """An object that lets a language model compute logits at chosen positions alone, and sums the loss at them."""
+    """Chosen positions of a batch of texts, at which alone a language model computes logits within `attached`."""
 
     def attached(self, model: PreTrainedModel) -> AbstractContextManager:
         """Return a context in which a model computes logits at the positions of `draw`, called before each batch."""
@@ -46,7 +46,7 @@ class SomeTokens:
         return hook or nullcontext()
 
     def draw(self, indices: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> None:
-        """Choose positions in each input of the next batch (`indices`); right: the token ids to predict there."""
+        """Set the positions of the next batch: `indices` of tokens, for each input; right: the token ids to predict."""
         self._inputs, owners = len(indices), np.repeat(np.arange(len(indices)), list(map(len, indices)))
         self._drawn = torch.as_tensor(owners), torch.as_tensor(np.concatenate(indices))
         self._right = torch.as_tensor(np.concatenate(right).astype(np.int64))

@@ -56,12 +56,12 @@ class Scored:
     def sum(self, weights: Mapping[str, float], baseline: str | None = None) -> Measured:
         """Return the sum of the conditions' mean scores, each times its weight, with an interval over units.
 
-        weights: {condition: weight}. baseline: the baseline's name, or None.
-        The interval is made of parts of the sum (`statistics.added`): of one part or, if the baseline and others have
-        weights whose sum is not 0, of the drops from the baseline, and the baseline's score times the sum of weights.
-        Each condition is a part of its own if nearly all units have the same score under one other than the baseline
-        (nearly all answers are wrong there), but not the same drop. Nearly all units are the same if fewer than 8, and
-        fewer than half, differ from the most frequent value.
+        weights: {condition: weight}. baseline: the baseline's name; None if no drops are formed.
+        The interval joins those of the sum's parts (`statistics.added`). There is one part, the sum itself. If the
+        baseline and other conditions have weights that do not sum to 0, there are two parts: the weighted drops from
+        the baseline, and the baseline's score times the sum of all weights. If nearly all units score the same under
+        some condition (nearly all answers are wrong there), each condition is a part, unless nearly all drops are the
+        same, too. Nearly all are the same if fewer than 8, and fewer than half, differ from the most frequent value.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())

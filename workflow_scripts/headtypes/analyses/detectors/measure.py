@@ -75,13 +75,14 @@ class Targets(PerSample):
     """A reducer, run with a model on `sequences`, of the scores of detectors and of the same scores under their nulls.
 
     The result is {detector: (score, null)}, [sequence, layer, head] each; `next` is left out if no token looks ahead.
-    A[s, t] is the attention of token s to token t, n the length of `x`, and y is x shuffled. Means are over tokens s.
+    A sequence is `x x` or `x y`: x is n random tokens, y the same tokens shuffled. A[s, t] is the attention of token s
+    to token t. Means are over tokens s.
     induction: A[s, s - n + 1], the token after the earlier occurrence (Olsson et al. 2022), and
     duplicate: A[s, s - n], the earlier occurrence itself (Wang et al. 2023). Both are means over the second half: the
         score of `x x`, the null of `x y`.
     first: A[s, 0], mean over the second half of `x y`; the null is the largest such mean at another token t.
     previous, next: A[s, s - 1] and A[s, s + 1], means over the n middle tokens of `x y`; the null is the largest such
-        mean of A[s, s + offset] at any other offset from -(n // 2) to n // 2. All of these tokens are random.
+        mean of A[s, s + offset] at any other offset from -(n // 2) to n // 2.
     """
 
     def __init__(self, sequences: Sequences):

@@ -88,7 +88,10 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return (features, their parts at the first token or None if not read), [..., 69] each, of `DistanceFeatures`."""
+    """Return the features in a result of `DistanceFeatures`, and what of each the first token gets, or None if unread.
+
+    read: [..., 69 or 138], without or with what the first token gets. Both results are [..., 69].
+    """
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None
 
 

@@ -39,8 +39,8 @@ _NOT_COUNTED = -1
 class Loss(SomeTokens):
     """The loss of a language model on each of some texts: the mean cross entropy of the tokens to predict in the text.
 
-    texts: as the model reads them; a key of kind -1, a masked word, does not count in gradients. predicted:
-        for each text the indices of the tokens whose logits are read, and the right ids there, [prediction] each.
+    texts: encoded, each with the kind of every token; attention to a token of kind -1, a masked word, is left out of
+        the gradients. predicted: for each text the indices of the tokens to predict, and their right ids, [prediction].
     """
 
     name: str

@@ -205,8 +205,9 @@ _HALVES = "halves"
 class BestHeads:
     """The best attention head for each dependency relation, and how many of its guesses are right in each sentence.
 
-    chosen: [relation, fold, 6] by `CHOSEN`: best head, direction, best head of the other direction, offset. Two folds
-    are halves that choose for each other. right: [sentence, relation, 5] sums over a relation's words, by `QUANTITIES`.
+    chosen: [relation, fold, 6] by `CHOSEN`: layer, head and direction of the best head, layer and head of the best one
+    in the other direction, and the best offset, a guess at a fixed distance. Two folds are halves that choose for each
+    other. right: [sentence, relation, 5] sums over a relation's words of what `QUANTITIES` names.
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]

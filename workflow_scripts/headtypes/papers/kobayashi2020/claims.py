@@ -62,7 +62,10 @@ claim(
 
 
 def compare_files(features: Mapping[Key, StrPath], published: Published, **judging: Any) -> Compared:
-    """Return the comparison. features: {(model, task): path of features}. judging: arguments of `comparison_table`."""
+    """Return our quantities beside the paper's, and its claims with their verdicts.
+
+    features: {(model, task): path of a file of features}. judging: arguments of `comparison_table`.
+    """
     quantities = {key: collect_shares(path, published) for key, path in features.items()}
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
     subjects = []

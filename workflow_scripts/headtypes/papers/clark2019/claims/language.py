@@ -308,9 +308,9 @@ def sep_beyond_others(best: BestHeads, relations: Mapping[str, int]) -> Measured
     A head finds a relation if its accuracy is more than ten points above the best offset, and looks at [SEP] if [SEP]
     gets more than 0.25 of its attention, both on the sentences on which heads are chosen. A head's rise is its share of
     attention to [SEP] from words without the relation, less that from words with it. The value is the mean rise of the
-    relations' best heads that find the relation and look at [SEP]. Chance is this mean with each such head replaced by
-    a random head of its layer: one of these heads, or one that looks at [SEP] and finds no relation. Raises
-    `NoVerdictError` if no best head finds its relation and looks at [SEP].
+    relations' best heads that find the relation and look at [SEP]. Chance is this mean if each of these heads is
+    replaced by a random one of its layer, drawn from these heads (itself, too) and from heads that look at [SEP] and
+    find no relation. Raises `NoVerdictError` if no best head finds its relation and looks at [SEP].
     """
     finds = _finders(best, relations)
     if not finds:

@@ -138,8 +138,8 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
 def published_statistics(published: Clark2019) -> Statistics:
     """Return the paper's statistics: means by layer read off its figures, and counts of heads in its text.
 
-    Single heads have attention to the next and to the previous token alone, which is 0 if the figures do not show the
-    head. Either statistic is left out if the figures show fewer heads for it than the text counts.
+    Only two statistics are given head by head: attention to the next and to the previous token, 0 for a head that the
+    figures do not show. Each of the two is left out if the figures show fewer heads for it than the text counts.
     """
     layers = {name: np.array(values) for name, values in published.digitised.by_layer.items()}
     counted, heads = [value for value in published.surface if value.heads is not None], {}
