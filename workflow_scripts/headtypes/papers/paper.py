@@ -44,10 +44,11 @@ def reference_of(paper: str) -> str:
 
 
 def table_stage(paper: str, *inputs: Many, calls: str, rule: str = "") -> Callable[[Callable[..., dict]], Stage]:
-    """Return a decorator that makes the `Stage` of a rule of a paper's tables from the function that returns its spec.
+    """Return a decorator for a function that returns a rule's spec: it makes the `Stage` of a rule of a paper's tables.
 
-    inputs: results that the rule reads, besides the paper's data. calls: function that jobs call, as `module:function`
-    of the paper's folder. rule: the rule's name; "" for the decorated function's name.
+    paper: name of the paper's folder. inputs: results that the rule reads; the paper's data are added.
+    calls: the function in this folder that jobs call, as `module:function`.
+    rule: name of the rule; "" for the name of the decorated function.
     """
     read = (*inputs, Given("reference", lambda plan: reference_of(paper)))
     how = {"calls": f"papers.{paper}.{calls}", "inputs": read, "local": True, "rule": rule}
@@ -112,10 +113,10 @@ class Published(Data):
 
 @dataclass(frozen=True)
 class ShownFiles:
-    """Files of one kind on the page of results, one for each model, partition or task that `entries` gives.
+    """Files of one kind on the page of results, such as a figure for each model.
 
-    name: key of the files among the inputs of the page. path: path of the PNG or CSV, with wildcards such as {model}.
-    entries: a function from the plan to an object or dict for each file, which has a value for each wildcard.
+    name: key of the files among the inputs of the page. path: path of a PNG or CSV, with wildcards such as {model}.
+    entries: function (plan) -> a plan's entry or a dict for each file, with a value for each wildcard.
     """
 
     name: str
@@ -158,12 +159,12 @@ class Compared(NamedTuple):
 class Paper:
     """A paper whose claims are judged on our results, and whose published values stand next to ours.
 
-    published: the class of the paper's data in `reference/`. name: the paper's name in paths of files.
+    published: class of the paper's data in `reference/`. name: the paper's name in paths of files.
     authors: the paper's name in sentences. title: its year and title.
-    subject: what claims are judged on: each "partition" or each "task" of a model.
-    row, judged: words for the documentation: with what the config may compare a model, such as "a row of Table 1", and
-        on what claims are judged, such as "partition of every model".
-    judges_tasks: whether the page of results shows verdicts on all tasks of a model in full, not on one alone.
+    subject: claims are judged once for each "partition" of a model, or once for each "task" of a model.
+    row: with what the config may compare a model, in words for the documentation, such as "a row of Table 1".
+    judged: on what claims are judged, in words for the documentation, such as "partition of every model".
+    judges_tasks: whether the page of results shows verdicts on all tasks of a model in full; if False, on one alone.
     """
 
     published: type[Published]
@@ -188,17 +189,17 @@ class Paper:
         return {}
 
     def compare(self, found: Found, published: Any, spec: Mapping[str, Any]) -> Compared:
-        """Return the comparison of our results with the paper.
+        """Return our quantities, a table of verdicts and published values, and a Markdown page on this table.
 
-        found: the paths of `inputs`, {kind: {key: path}}. published: the paper's data.
+        found: {kind of result: {key: path}}, the paths from `inputs`. published: the paper's data.
         spec: the result of `spec`, with the arguments `repeats` and `tested` of `comparison.comparison_table` added.
         """
         raise NotImplementedError
 
     def finding(self, table: "pd.DataFrame", model: str) -> str:
-        """Return a sentence with the paper's main value in a model, for the page of results; "" without such a value.
+        """Return a sentence with the paper's main value in `model`, for the page of results; "" without this value.
 
-        table: rows of `comparison.csv` on values in the model, for one partition or task; the index is the value's id.
+        table: rows of `comparison.csv` on values in `model`, for one partition or task. Its index is the value's id.
         """
         return ""
 

@@ -47,8 +47,8 @@ _CLASSES = {
 def check(config: Config, models: Sequence[str], tasks: Sequence[str], results: Iterable[Result]) -> None:
     """Raise `ConfigError` if entries of a configuration contradict one another, or a file that they name is missing.
 
-    models, tasks: selected names, whose files are looked for. results: all declared results; a user's analysis must not
-    have the name of a folder of a result.
+    models, tasks: selected names; files that only other models or tasks need may be missing. results: all declared
+    results. A user's analysis must not have the name of the folder of one of `results`.
     """
     # What relies on other checks runs after them, so that nothing is told that follows from something else.
     for checks in ((_names, _references), (_circles,), (_models, _partitions, _selection)):
@@ -199,9 +199,9 @@ def _selection(config: Config) -> Mistakes:
 def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable[str]]) -> list[str]:
     """Return the names of the conditions that are skipped because some of their types are in no partition.
 
-    A condition is skipped only if the types that it lacks are among Guan et al.'s four, and the configuration has no
-    `select.conditions`; otherwise `ConfigError` is raised. The error is also raised if each type of a condition is in a
-    partition, but no partition has all of them. kinds: names of the types of each partition.
+    conditions: names of conditions. kinds: for each partition, the names of its types.
+    Raises `ConfigError` instead if such a type is not one of Guan et al.'s four, or if the configuration has a list
+    `select.conditions`; and if all types of a condition are in partitions, but no one partition has all of them.
     """
     possible = list(dict.fromkeys(type_ for types in kinds for type_ in types))
     left, mistakes = [], []

@@ -60,10 +60,10 @@ def covered_files(loaded: Iterable[str], folder: Path = _FOLDER) -> set[Path]:
 
 
 def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
-    """Raise `InputError` if a job imported another copy of our package, or if code changed after the job was planned.
+    """Raise `InputError` if a job's code changed after the job was planned, or is another copy of our package.
 
-    planned, loaded: hash of the code when the job was planned, and what `loaded_modules` returns for the job.
-    folder: folder of the workflow's scripts.
+    planned: hash of the code when the job was planned. loaded: what the job loads, from `loaded_modules`.
+    folder: folder of the workflow's scripts, in which our package must lie.
     """
     if folder.resolve() != _FOLDER:
         raise InputError(
@@ -79,8 +79,8 @@ def check_code(planned: str, loaded: tuple[str, ...], folder: Path) -> None:
 def loaded_modules(calls: str, spec: dict) -> tuple[str, ...]:
     """Return the names of the modules that a job loads by name, and the path of the user's Python file, if any.
 
-    calls: the job's function, as `module:function`; spec: the job's spec. If it has the key `kind`, the kind of
-        the job's task, the module of this kind is returned too; its key `file`, if any, is the user's file.
+    calls: the job's function, as `module:function`. spec: the job's spec. If it has the key `kind` (of a task), the
+        module of this kind is returned too. If it has the key `file`, this is the user's file.
     """
     called = f"headtypes.{calls.partition(':')[0]}"
     kind = (module_of(spec["kind"]),) if "kind" in spec else ()

@@ -597,10 +597,10 @@ _NAMING = ("select", "detectors")
 
 
 class ConfigError(InputError):
-    """An error that reports all mistakes in a configuration, each with its key, a sentence and its place.
+    """An error on all mistakes in a configuration; the message has the key, a sentence and the place of each mistake.
 
-    mistakes: (key, sentence) of each mistake. Nested keys are joined as `a.b`; an empty key is the whole configuration.
-    places: {key: file and line}. A missing key is reported at the place of the key above.
+    mistakes: (key, sentence) pairs. A nested key is written `a.b`; "" means the whole configuration.
+    places: {key: file and line}. If a mistake's key has no place, the place of the section around it is reported.
     """
 
     def __init__(self, mistakes: Iterable[tuple[str, str]], places: Mapping[str, str] | None = None):
@@ -680,10 +680,10 @@ class Layers(NamedTuple):
 
 
 def laid_over(files: Iterable[StrPath], given: Mapping[str, Any] | None = None) -> Layers:
-    """Return the values of configuration files, each file laid over those before it.
+    """Return the joined values of configuration files, and their places; a later file's value replaces an earlier one.
 
-    files: paths of YAML or JSON files, the lowest first; given: values of the option --config, laid over all files.
-    A `null` removes a section, a registry (a section with names as keys, such as `models`) or an entry of one.
+    files: paths of YAML or JSON files. given: values of the option --config, which replace those of all files.
+    A `null` removes a whole section, or one entry of a section with names as keys (such as `models`).
     """
     values: dict[str, Any] = {}
     places: dict[str, str] = {}

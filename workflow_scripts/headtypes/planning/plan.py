@@ -255,7 +255,7 @@ class Plan:
     def ablations(self) -> list[AblationPlan]:
         """The evaluations of each condition on each partition that has the condition's types.
 
-        The section `ablation` says how; an entry of `readings` that matters to a condition makes another evaluation.
+        The section `ablation` has the settings. Each entry of `readings` that changes them makes one more evaluation.
         """
         return [
             AblationPlan(partition.model, partition.name, condition, partition.task, reading)
@@ -329,9 +329,9 @@ class Plan:
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
 
     def files_of(self, analysis: Analysis, model: str, partition: str | None = None, **others: str) -> list:
-        """Return a model's entries in the plan, such as (model, task), for which an analysis makes its first result.
+        """Return the entries, such as (model, task), of a model for which an analysis makes its first result.
 
-        An entry with an attribute `partition` is returned only if it equals the argument `partition`. others: ignored.
+        partition: entries with another value of their attribute `partition`, if any, are left out. others: ignored.
         """
         return [
             entry
@@ -371,9 +371,9 @@ class Plan:
         return next((ablation for ablation in ablations if not self.operations(ablation.condition)), None)
 
     def operations(self, condition: str) -> dict[str, str]:
-        """Return {type or head: operation} of a condition, without those whose operation is `keep`.
+        """Return {type or head: operation} of a condition, without types and heads whose operation is `keep`.
 
-        But a single head with `keep` is returned if any type is changed, since the head may be of this type.
+        Exception: if a type is changed, single heads with `keep` are returned, since they may be of this type.
         """
         named = self.config.conditions[condition]
         # A head that is kept may be of a type that is changed.
@@ -385,10 +385,10 @@ class Plan:
         }
 
     def reading(self, condition: str, task: str | None = None) -> tuple[str, dict]:
-        """Return a condition's name and the settings by which it is evaluated, as {field of `Reading`: value}.
+        """Return a condition's name, and the settings of its evaluation as {field of `Reading`: value}.
 
-        condition: the name, or `condition@reading` for an entry of the section `readings`. Fields that do not matter to
-        the condition's operations are left out; with `task`, so are fields without meaning for its kind.
+        condition: name, or `name@reading` with an entry of the section `readings`. Only settings that matter to the
+        condition's operations are returned. With `task`, settings without meaning for the task's kind are left out too.
         """
         condition, _, further = condition.partition(UNDER)
         without = self.kind_of(task).without_reading if task else ()

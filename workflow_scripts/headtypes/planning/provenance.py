@@ -31,13 +31,13 @@ def folder_of_records(results: Path) -> Path:
 def provenance_of(
     rule: str, wildcards: dict, spec: dict, code: str, inputs: Iterable[str], results: Path = RESULTS
 ) -> dict:
-    """Return what a job's results are made with and from, as a dict, before the job runs.
+    """Return a dict of what a job's results are made with and from; call this function before the job runs.
 
-    spec, code: the part of the configuration that the rule depends on, and the hash of the code that the job runs.
-    inputs, results: paths of the job's inputs, and the folder of all results.
-    The keys are rule, wildcards, spec, code; packages, {name: version}; python, its version; git, the commit, with
-    "-dirty" if tracked files were edited, or None outside a repository; sources, {name of a model or data set that the
-    inputs come from: {"hub", "sha256", ...}}.
+    spec: the part of the configuration that the rule depends on. code: hash of the job's code.
+    inputs: paths of the job's inputs. results: folder of all results.
+    Keys: rule, wildcards, spec, code, as given; packages, {name: version}; python, its version; git; sources.
+    git: the commit, with "-dirty" if tracked files were edited; None outside a repository.
+    sources: {name of a model or data set that the inputs come from: {"hub", "sha256", ...}}.
     """
     return {
         "rule": rule,
@@ -82,10 +82,10 @@ def state_of(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, list[i
 
 
 def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
-    """Return {path: SHA-256} of the user's files that exist among `files`.
+    """Return {path: SHA-256} of those of the user's `files` that exist.
 
-    result: path of a result. A file that has the size and times stated in the result's record is not read: its
-    SHA-256 is taken from the record.
+    result: path of a result that was made from `files`. If a file's size and times are still those in the result's
+    record, its SHA-256 is taken from the record, and the file is not read.
     """
     try:
         known = recorded(result) or {}
@@ -100,10 +100,10 @@ def contents_of(files: Iterable[str], result: str) -> dict[str, str]:
 
 
 def wrong_weights(plan: Any, results: Path = RESULTS) -> dict[str, str]:
-    """Return {path of a model's record: message} of fetched models whose weights have not the configured SHA-256.
+    """Return {path of a model's record: message} of fetched models whose weights have not the SHA-256 in the config.
 
-    A model that will be fetched again is left out, because its job checks the weights.
-    plan: a `headtypes.planning.plan.Plan`; results: folder of all results.
+    A model that will be fetched again is left out, because the job that fetches it checks the weights.
+    plan: a `headtypes.planning.plan.Plan`. results: folder of all results.
     """
     wrong = {}
     for name, model in plan.config.models.items():

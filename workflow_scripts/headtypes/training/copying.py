@@ -38,11 +38,12 @@ _COPIED, _BATCHES = 0.95, 10
 
 
 def train_model(out_folder: StrPath, *, layers: int, seed: int, steps: int = 800) -> None:
-    """Train a decoder (a Llama of 64 channels and 4 heads) on repeated words until it copies them, and save the model.
+    """Train a small decoder until it copies repeated words; save it, its tokenizer and `training.json` in `out_folder`.
 
-    seed: seed of the first weights and of the sequences; steps: most updates. Only repeated words count in the loss.
-    Training ends early once 95 % of the repeated words in the last ten batches are predicted. `training.json` in the
-    folder has `copies` (whether that was reached), `predicted` (the share in the last ten) and `steps` (updates made).
+    The decoder is a Llama with 64 channels, and 4 heads in each of `layers` layers. steps: most updates.
+    seed: seed of the first weights and of the training sequences. Only repeated words count in the loss.
+    Training ends early once 95 % of the repeated words in the last ten batches are predicted. Keys of `training.json`:
+    copies (whether 95 % was reached), predicted (share in the last ten batches), steps (number of updates made).
     """
     tokenizer, out_folder = _tokenizer(), Path(out_folder)
     rng = np.random.default_rng(derive_seed(seed, "sequences"))

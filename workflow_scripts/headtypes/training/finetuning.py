@@ -65,10 +65,10 @@ def _batch_of(
 def finetune_model(record: ModelRecord, rows: Sequence, out_folder: StrPath, *, kind: str, **settings) -> None:
     """Fine-tune a fetched model on the training data of a task, and save the model with its tokenizer in `out_folder`.
 
-    rows: training data, from `read_rows`. The names of labels in `rows`, if any, are saved in the model's config.
-    kind: kind of task that can be learned, such as `question_answering`; settings: fields of `FinetuningSettings`.
-    A run that was killed resumes from its last complete checkpoint, with the same result. Raises `InputError` if
-    `max_seq_length` is larger than the model takes, or the model does not load or diverges.
+    rows: training data, from `read_rows`. If they have labels, the labels' names are saved in the model's config.
+    kind: kind of task, such as `question_answering`. settings: fields of `FinetuningSettings`.
+    If a run was killed, the next call resumes from its last complete checkpoint, with the same result.
+    Raises `InputError` if `max_seq_length` is larger than the model takes, or the model does not load or diverges.
     """
     chosen, learned = FinetuningSettings(**settings), KINDS[kind]
     if chosen.max_seq_length > record.max_length:

@@ -92,10 +92,11 @@ class Model(Quantities):
         return beside_permuted_layers(label, beyond, self.layout([type_name])[0], "points")
 
     def stability(self, k: int) -> dict[str, Quantity]:
-        """Return {what is halved: the percent of heads (or pairs) on which all clusterings into k clusters agree}.
+        """Return {half: percent of heads that all clusterings into `k` clusters put into the same cluster}.
 
-        Each clustering is of a random half: of "heads", "samples", or "pairs" of a head and a sample. Raises
-        `NoVerdictError` if the number of types is not the paper's, or if stability was not measured.
+        Each clustering is fitted to a random half of the "heads", "samples" or "pairs" (a head and a sample).
+        For "pairs", the percent is of pairs. Raises `NoVerdictError` if stability was not measured, or if the number of
+        types is not the paper's.
         """
         self.check_number_of_types()
         if not (stability := self.of_kind(f"stability.{k}")):
@@ -104,10 +105,10 @@ class Model(Quantities):
         return {half: Quantity(f"{label} {half}", Measured(value), unit="%") for half, value in stability.items()}
 
     def consistency(self) -> Quantity:
-        """Return how often a head is in its own cluster on a single sample, as kappa: (own - chance) / (1 - chance).
+        """Return how often heads on single samples are in their own cluster, as kappa: (own - chance) / (1 - chance).
 
-        own: the share of pairs of a head and a sample in which the head's features on that sample are nearest to the
-        head's own cluster. chance: the sum, over types, of the square of the type's share of heads.
+        own: share of pairs of a head and a sample whose features are nearest to the head's own cluster.
+        chance: sum of the squares of the types' shares of heads.
         """
         own = self.quantity("own_cluster", "").measured.value / 100
         chance = sum((share / 100) ** 2 for share in self.of_kind("share").values())
@@ -120,9 +121,9 @@ class Model(Quantities):
             raise NoVerdictError(f"the partition has {len(self.types)} types, not {wanted}")
 
     def layout(self, types: Sequence[str], kind: str = "heads") -> np.ndarray:
-        """Return numbers of heads, [type, layer]: a row for each of `types`, then one for all other types if any.
+        """Return numbers of heads, [type, layer]: a row for each of `types`, then one row for all other types, if any.
 
-        kind: "heads" for this model; `family.{model}.heads` for the model of another row of the paper's Table 1.
+        kind: "heads" for this model; "family.{row}.heads" for the model that stands for a row of the paper's Table 1.
         """
         heads: dict[str, list[int]] = defaultdict(list)
         for name, count in self.of_kind(kind).items():
@@ -133,11 +134,11 @@ class Model(Quantities):
         return np.array([*(heads[name] for name in types), *([np.sum(others, axis=0)] if others else [])])
 
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return {name of a model in the paper's Table 1: numbers of heads, [type, layer]} for models of the run.
+        """Return {name of a model in the paper's Table 1: numbers of heads, [type, layer]}, from models of this run.
 
-        models: names in Table 1. The rows are `types`, then all other types together, if any. Raises `NoVerdictError`
-        if the run has no model for a name, if a model lacks one of `types` or its name is doubtful there, or if this
-        object is not about the model for SQuAD, with which alone the other models are compared.
+        models: names in Table 1. Rows of an array are `types`; a last row counts all other types together, if any.
+        Raises `NoVerdictError` if the run has no model for a name, or if a type is missing or has a doubtful name in a
+        model. Only the object for SQuAD knows the other models; on others, the error is always raised.
         """
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")
@@ -177,7 +178,7 @@ def beyond_others(thirds: np.ndarray, third: Third) -> np.ndarray:
 
 
 def name_operations(operations: Mapping[str, str], doubtful: Sequence[str] = ()) -> str:
-    """Return {type or head: operation} in words, such as "zero dense+[vertical]" if `doubtful` has "vertical"."""
+    """Return {type or head: operation} in words, such as "zero dense+[vertical]"; names in `doubtful` get brackets."""
     types: dict[str, list[str]] = {}
     for name, operation in operations.items():
         types.setdefault(operation, []).append(bracket(name, doubtful))
@@ -189,7 +190,7 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 
 
 class ScoredAnswers(NamedTuple):
-    """A model's scores under all conditions, {"exact_match", "f1": a `Scored`}, and its number of questions."""
+    """A model's scores, {"exact_match" or "f1": scores under all conditions}, and its number of questions."""
 
     scores: Mapping[str, Scored]
     n_questions: int
@@ -205,12 +206,13 @@ def collect_quantities(
     parents: Mapping[Key, Partition | None] = {},
     families: Mapping[Key, Mapping[str, Partition]] = {},
 ) -> dict[Key, Model]:
-    """Return {(model, partition): quantities}; the keys of all mappings are (model, partition).
+    """Return {(model, partition): quantities on which the paper's claims are judged}.
 
-    answers: the result of `read_answers`. rows: one for each evaluation, with the keys model, partition, condition and
-    operations, {type or head: operation}. The first row with the operations of a condition of the paper stands for it.
-    stabilities: the result of `read_stabilities`. families: the result of `models_beside`. parents: the partition of
-    the same name of the model from which this one was fine-tuned, or None.
+    All mappings have the keys (model, partition). answers: from `read_answers`. stabilities: from `read_stabilities`.
+    rows: one for each evaluation, with the keys model, partition, condition and operations, {type or head: operation}.
+    An evaluation stands for the condition of the paper with the same operations; the first such evaluation counts.
+    parents: the partition of the same name in the model from which the model was fine-tuned, or None.
+    families: from `models_beside`.
     """
     numbered, collected = _numbered_conditions(rows, published), {}
     for key, partition in partitions.items():
@@ -292,15 +294,17 @@ def read_answers(scores: Mapping[tuple[str, str, str], StrPath]) -> dict[Key, Sc
 def read_stabilities(
     partitions: Mapping[Key, Partition], stabilities: Mapping[Key, StrPath], numbers: Mapping[Key, StrPath]
 ) -> dict[Key, dict[str, Measured]]:
-    """Return {(model, partition): {name: quantity}} on how stable clusterings are and on gaps between heads.
+    """Return {(model, partition): {name: quantity}} on how stable clusterings are, and on gaps between heads.
 
-    stability.{k}.{half}: percent of heads that all clusterings into k types, each of a random half of the "heads" or
-    "samples", put into the same type; for "pairs" of a head and a sample, percent of pairs. own_cluster: percent of
-    pairs nearest to the head's own cluster. mixture_agreement.{covariance}, such as "diag": adjusted Rand index of
-    k-means and a Gaussian mixture. dips.line, dips.paths: percent by which heads are further from having one peak than
-    uniform random numbers are on average, from `measured_gaps`.
     partitions: types of heads. stabilities: paths of JSON files on clusterings. numbers: paths of tables with the
-    stability for each k. The keys of all three are (model, partition).
+    stability for each k (number of types). All have the keys (model, partition). Names of quantities:
+    stability.{k}.heads, stability.{k}.samples: percent of heads that all clusterings into k types give the same type;
+    each clustering is fitted to a random half of the heads, or of the samples.
+    stability.{k}.pairs: the same for pairs of a head and a sample, in percent of pairs.
+    own_cluster: percent of pairs that are nearest to the cluster of the pair's head.
+    mixture_agreement.{covariance}, such as "diag": adjusted Rand index of k-means and a Gaussian mixture.
+    dips.line, dips.paths: the dip (distance from having one peak) of heads less the mean dip of uniform random numbers,
+    in percent, from `measured_gaps`.
     """
     found = {}
     for key, path in stabilities.items():
@@ -323,11 +327,12 @@ def read_stabilities(
 
 
 def models_beside(partitions: Sequence[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
-    """Return {(model, partition) of the paper's main model: {row of Table 1: partition by the same method and k}}.
+    """Return {(model, partition) of the paper's main model: {row of the paper's Table 1: partition}}.
 
-    partitions: in the config's order, with the keys model, partition, method, k, and published: the row of Table 1 that
-    the model is compared with, or None. read: {(model, partition): types of heads}. If several partitions fit a row,
-    one named like the main model's is taken, else the first: the paper does not say on which task its models were read.
+    Inner partitions are of models that stand for rows of Table 1. They have the method and k of the outer partition.
+    partitions: in the config's order, with the keys model, partition, method, k, and published (the row or None).
+    read: {(model, partition): types of heads}. If several partitions fit a row, one with the outer partition's name is
+    taken, else the first.
     """
     families = {}
     for main in partitions:
@@ -335,6 +340,7 @@ def models_beside(partitions: Sequence[dict], read: dict[Key, Partition]) -> dic
             continue
         way = main["method"], main["k"]
         alike = [one for one in partitions if one["published"] and (one["method"], one["k"]) == way]
+        # The paper does not say on which task its models were read.
         alike.sort(key=lambda one: (one is not main, one["partition"] != main["partition"]))
         family = families.setdefault((main["model"], main["partition"]), {})
         for one in alike:
