@@ -17,10 +17,10 @@ SECTION = "Inputs and fine-tuned models"
 
 
 def fetched(rule: str, of: Callable, about: str, place: str, content: str) -> tuple[Result, ...]:
-    """Return the two results of a rule that fetches data: the rows, and the record of their source.
+    """Return the declarations of two files that a rule writes for each task: the rows, and a record of their source.
 
-    of: function from a plan to [{"task": name}], the tasks whose data are fetched. place: folder of both files,
-        below `results/sources`. about, content: descriptions of both files, and of the rows, for the documentation.
+    of: function from a plan to [{"task": name of a task to fetch}]. place: the files' folder below `results/sources`.
+    about, content: texts for the documentation that describe both files, and the file of rows.
     """
     declared = partial(Result, rule=rule, of=of, about=about, section=SECTION)
     path = f"results/sources/{place}/{{task}}"
@@ -76,9 +76,10 @@ def test(plan: Plan, task: str, **others: str) -> str | list:
 
 
 def fetching(rule: str, key: Literal["file", "training_file", "test_file"], place: str) -> Stage:
-    """Return the `Stage` of a rule that fetches a task's data, or its data for training or tests.
+    """Return the declaration of the rule called `rule`, which fetches a task's rows from its `source`.
 
-    key: key of the task's `source` that names the file. place: the benchmark's folder, below `results/sources`.
+    key: key of `source` that names a local file; "training_file" also selects the split "train" of data from the Hub.
+    place: folder below `results/sources` for the rule's benchmark (its time and memory).
     """
 
     def of_task(plan: Plan, task: str) -> dict:

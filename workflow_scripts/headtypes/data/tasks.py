@@ -73,9 +73,8 @@ class Metric:
 
     name, unit: name and unit of the metric in files; the unit is "%" or "nats per token".
     title, label: the metric's name in a sentence, and as the header of a column.
-    column: column of the table that is averaged. If the table has a column "tokens", the number of tokens of each row,
-        the metric is the sum of `column` divided by the sum of "tokens".
-    beside: another key of `Kind.mean_scores` that tables show too, such as perplexity; "" for none.
+    column: column of the table. The metric is its mean; if the table has a column "tokens", sum(column) / sum(tokens).
+    beside: key of a second result of `Kind.mean_scores` to show with this one, such as "perplexity"; "" for none.
     """
 
     name: str
@@ -201,18 +200,19 @@ def check_same(rows: Sequence, windows: Windows) -> None:
 
 
 class Kind(ABC):
-    """A kind of task, such as question answering; samples are drawn from its rows only if `keys` has "samples".
+    """A kind of task, such as question answering: how its rows are read, cut into windows, answered and scored.
 
-    name, title: name in the configuration, and in a sentence.
-    row: the class of the kind's rows, a dataclass and `StrictRecord`.
-    form: how files of data are read, `json`, `table`, or `files` (by the kind itself). formats: their formats in words.
-    keys, source_keys: keys of the configuration that this kind has, but not every kind: of a task, and of its source.
-    columns: {field of a row: column of a table that the configuration can name}.
-    truncation: which text of a sample that is too long is cut, as the argument `truncation` of a tokenizer.
-    running: whether the two texts of a sample are joined into one if a tokenizer puts no `[SEP]` between them.
-    head: the model head that answers the kind (a key of `loading.HEADS`, or `LANGUAGE_MODEL`); None if no model does.
-    window_keys, answer_keys: keys of the configuration's `windows` that `cut_windows` takes besides `max_seq_length`,
-        and those that `read_answers` takes.
+    name, title: the kind's name in the configuration, and in a sentence.
+    row: class of a row, a dataclass and `StrictRecord`.
+    form: how files are parsed: as `json`, as `table`, or by the kind itself (`files`). formats: file formats, in words.
+    keys: keys of a task that not every kind has. Samples are drawn only if "samples" is a key.
+    source_keys: keys of a task's `source` that not every kind has.
+    columns: {field of a row: column of a user's table that the configuration can name}.
+    truncation: argument `truncation` of a tokenizer, which says which text of a too long sample is cut.
+    running: whether two texts become one if a tokenizer puts no `[SEP]` between them.
+    head: output layer that answers, a key of `loading.HEADS` or `LANGUAGE_MODEL`; None if no model answers.
+    window_keys: keys of the configuration's `windows` that `cut_windows` takes besides `max_seq_length`.
+    answer_keys: keys of the configuration's `windows` that `read_answers` takes.
     without_reading: keys of the configuration's `ablation` that change nothing for this kind.
     """
 
@@ -251,7 +251,7 @@ class Kind(ABC):
         raise InputError(f"{where}: a task of kind {self.name} cannot be read from the Hub; give a local file.")
 
     def draw_samples(self, rows: Sequence, draw: Draw) -> list[Sample]:
-        """Return samples of a task's rows; draw: function from the number of all samples to the indices to return."""
+        """Return the samples with the indices draw(n), where n is the number of all samples that the rows give."""
         raise NotImplementedError(f"No inputs are drawn from a task of kind {self.name}.")
 
     def cut_windows(
@@ -271,16 +271,20 @@ class Kind(ABC):
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def answer_targets(self, rows: Sequence, windows: Windows, record: ModelRecord) -> np.ndarray:
-        """Return the right answer in each window, [window, 2] int in question answering, else [window, 1] int.
+        """Return the right answer of each window, int [window, 2] in question answering, else [window, 1]; -1 for none.
 
-        Question answering: the indices of the answer's first and last token, both -1 in a window without the whole
-        answer. Pairs of texts: the index of the label. Language models: the number of tokens to predict, -1 for none
-        and for a wrong choice of multiple choice.
+        Question answering: indices of the answer's first and last token, if the window holds the whole answer.
+        Pairs of texts: index of the label. Texts: number of tokens to predict in the window.
+        Multiple choice, with one window for each choice: number of tokens to predict for the right choice, else -1.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def training_targets(self, rows: Sequence, windows: Windows) -> tuple[dict[str, np.ndarray], list[str] | None]:
-        """Return {argument of `forward`: right class of each window, [window] int}, and the classes' names or None."""
+        """Return {argument of the model's `forward`: right class of each window, [window] int}, and the classes' names.
+
+        Pairs of texts: the argument is "labels". Question answering: the arguments are "start_positions" and
+        "end_positions", the classes are indices of tokens, and None stands for names.
+        """
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, attention_mask: torch.Tensor) -> torch.Tensor:
@@ -298,10 +302,10 @@ class Kind(ABC):
     def score_answers(
         self, rows: Sequence, windows: Windows, record: ModelRecord, values: Mapping[str, np.ndarray]
     ) -> Scored:
-        """Return {id: answer as text} and a table for `mean_scores`, with a row for each question, pair or document.
+        """Return ({id: answer as text}, table of scores with a row for each question, pair or document).
 
-        values: arrays of `read_answers`, [window] over all windows; of a language model, "tokens", the number of tokens
-            that it predicts in a window, and "loss", the sum of their losses in nats.
+        values: the arrays of `read_answers`, [window] over all windows. For a language model: "tokens", the number of
+            tokens to predict in a window, and "loss", the sum of their losses in nats.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 

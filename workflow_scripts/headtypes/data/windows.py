@@ -20,17 +20,15 @@ _WIDE_SPACE = {code: " " for code in range(0x80, 0x3001) if chr(code).isspace()}
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of a task's rows (questions, pairs or documents), in the order of rows.
+    """All windows of a task's rows (questions, pairs or documents) in the order of rows, as arrays over all tokens.
 
-    sentence: number of the token's sentence, -1 for a special token. In a question with its context, and in a pair, 0
-        is the first text, and 1, 2, ... are the sentences of the second. In all other windows, sentences are 0, 1, ...
-    char_start, char_end: index of the token's first character in the second text, and of the character after the
-        token's last one; -1 for a token outside of the second text, and for all tokens of these other windows.
-    offsets: index of each window's first token, and the number of all tokens: window w has offsets[w]:offsets[w + 1].
+    offsets: window w has the tokens offsets[w]:offsets[w + 1].
     question: index of each window's row in `question_ids`, the ids of all rows.
+    sentence: number of the token's sentence, -1 for a special token. In one text, sentences are 0, 1, 2, ...; in two
+        texts, such as a question and its context, the first text is 0, and the second text's sentences are 1, 2, ...
+    char_start, char_end: the token is text[char_start:char_end] in the second text; -1 outside of a second text.
     token_type_ids: segment of each token, 0 or 1; None for a model without segments.
-    targets: id of the token that a language model is to predict at this position, -1 for none; None for a task that
-        needs no language model.
+    targets: id that a language model is to predict at this token, -1 for none; None for tasks without language model.
     """
 
     input_ids: Int32[np.ndarray, " token"]
@@ -61,10 +59,10 @@ class Windows:
 
 
 def joined_windows(rows: Sequence, owners: Sequence[int], **of_tokens: Sequence[np.ndarray] | None) -> Windows:
-    """Return windows of a task's rows from one array [token] for each window and field.
+    """Return the `Windows` of a task's rows, from arrays of single windows.
 
-    owners: index of each window's row in `rows`. of_tokens: {field of `Windows`, such as `sentence`: its array for each
-        window, or None}. Without `char_start` and `char_end`, both are -1 for all tokens.
+    owners: index in `rows` of each window's row. of_tokens: {field of `Windows`: an array [token] for each window, or
+        None for a model without this field}. A missing `char_start` or `char_end` is filled with -1.
     """
     lengths = list(map(len, of_tokens["input_ids"]))
     outside = [np.full(length, -1) for length in lengths]
@@ -104,11 +102,12 @@ def windows_of_pairs(
 
 
 def token_spans(encoding: Encoding, *texts: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of each token's text in `texts`, [token] int, and the token's characters there, [token, 2] int.
+    """Return each token's text, [token] int, an index into `texts`, and its (start, end) there, [token, 2] int.
 
-    The characters are given as the index of the first, and the index after the last. White space at a token's ends is
-    left out, so that no answer begins with it. For a special token, all numbers are -1.
+    encoding: a tokenizer's result for `texts`. A token is text[start:end], without white space at its ends.
+    A special token has -1 in both arrays.
     """
+    # No answer begins with white space.
     part = np.array([-1 if number is None else number for number in encoding.sequence_ids], int)
     spans = [
         (-1, -1) if number < 0 else without_space(texts[number], *span)

@@ -67,10 +67,10 @@ HEADS = {
 def load_model(record: ModelRecord, precision: str, head: str | None = None) -> torch.nn.Module:
     """Return a fetched model in evaluation mode, on the GPU if there is one.
 
-    precision: float32, float16 or bfloat16; a processor that is slow in bfloat16 gets float32.
-    head: model head (output layer), a key of `HEADS` such as `masked_lm`. With None, the base model is returned, and of
-        an encoder-decoder the encoder.
-    Raises `InputError` if the model's files have changed or do not load, and `MissingHeadError` without this head.
+    precision: float32, float16 or bfloat16; float32 replaces bfloat16 on a processor that is slow in bfloat16.
+    head: output layer to load, a key of `HEADS` such as `masked_lm`. None loads the model without output layer, or the
+        encoder of an encoder-decoder.
+    Raises `InputError` if files changed or do not load, and `MissingHeadError` if the model lacks the output layer.
     """
     where = f"models.{record.name}: {record.folder}"
     loader, types, in_words, pooled = HEADS[head]

@@ -52,10 +52,10 @@ def _take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
 
 @cache
 def keep_to_gpus(number: int) -> list[TextIO]:
-    """Reserve GPUs until the process ends, hide all other GPUs from CUDA, and return the open lock files.
+    """Reserve GPUs for this process until it ends, and return the open lock files, one for each GPU.
 
-    number: number of GPUs to reserve, or all if there are fewer.
-    Returns [], and locks nothing, if there is no GPU, or if CUDA_VISIBLE_DEVICES already names at most `number` GPUs.
+    number: most GPUs to reserve; the function waits while others hold them. All other GPUs are hidden from CUDA.
+    Returns [], and reserves nothing, without a GPU, or if CUDA_VISIBLE_DEVICES already names `number` GPUs or fewer.
     """
     # A cluster may give each job its own GPU under the same name, so that locks by name would make jobs wait.
     named = os.environ.get(VISIBLE)

@@ -70,10 +70,10 @@ def version_of(package: str) -> str:
 
 
 def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
-    """Return (folder of a model's files, name of its file in GGUF); the name is None for other formats.
+    """Return (folder of a model's files or None, name of the file if the model is in the format GGUF, else None).
 
-    source: the model's `source` in the configuration, {key: value}. The folder is None for a model of the Hub or one
-        that the workflow trains, and for a package that is missing.
+    source: the model's `source` in the configuration, such as {"folder": "models/bert"}.
+    The folder is None for a model of the Hub, a model that the workflow trains, and a package that is not installed.
     """
     gguf = source.get("gguf")
     if source.get("package") is not None:

@@ -89,8 +89,8 @@ class Line(NamedTuple):
 class SentenceLines:
     """The lines of one sentence in a CoNLL-U file; `words` has one line for each word.
 
-    comments: {key: (number of the line, from 1, value)} of its first `# key = value`; the value is "" for `# key`.
-    empty: (number of words before the line, the line) of each empty node, which is a word that the text leaves out.
+    comments: {key: (number of the line, from 1, value)} of each key's first comment `# key = value`; "" for `# key`.
+    empty: (number of words before the node, line of the node) of each empty node, a word that the text leaves out.
     """
 
     comments: dict[str, tuple[int, str]] = field(default_factory=dict)

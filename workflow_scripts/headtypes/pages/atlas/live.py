@@ -52,13 +52,14 @@ _BEGINNINGS = {
 
 
 def seen(model: Mapping, encoded: Encoded, read: Callable, tokenizer, files: ResultFiles, **features) -> dict:
-    """Return the data of an atlas (as of `gather`) with the attention on one text, or on two that are read together.
+    """Return the data of a model's page, as `gather` does, with its attention on one input (one text, or two together).
 
-    model: the result of `about_model`. files: its results on disk, {kind of result: [(task or partition, path)]}.
-    encoded: the texts as tokens. read: function from reducers, objects that read attention, to a list of their results
-        on `encoded`. If it raises `InputError` for the reducer of norms, the data are without norms.
-    features: distance_bins, the number of bins of the distance feature; and first_token, whether the text's first
-        token, if the text has no `[CLS]`, counts as one.
+    model: the result of `about_model`. encoded: the input as tokens.
+    read: function from reducers (objects that read attention) to a list of their results on the input. If `read` raises
+        `InputError` for the reducer of norms, the data are without norms.
+    files: the model's results, {kind of result: [(task or partition, path)]}.
+    features: distance_bins, the number of bins of the distance feature; and first_token, whether the first token of a
+        text without `[CLS]` counts as `[CLS]`.
     Raises `InputError` if a head's attention is not finite, or does not sum to one.
     """
     bins, of_first = features["distance_bins"], features.get("first_token", True)
@@ -89,10 +90,10 @@ class Answer(NamedTuple):
     unit: str = ""
 
     def beside(self, whole: "Answer") -> dict:
-        """Return {"title", "unit", "rows"}, with rows for the five likeliest candidates of this answer and of `whole`.
+        """Return {"title", "unit", "rows"}; a row: [candidate's text, its value in `whole`, its value in this answer].
 
-        whole: the answer with all heads. A row: [candidate's text, its value in `whole`, its value in this answer]; the
-            candidate that is likeliest in `whole` comes first, and none has two rows.
+        whole: the model's answer with all heads. The rows are the candidates with the five largest values in either
+            answer, by falling value in `whole`.
         """
         best = {top for values in (whole.values, self.values) for top in np.argsort(-values.numpy())[:_SHOWN].tolist()}
         order = sorted(best, key=lambda candidate: -whole.values[candidate])
@@ -107,8 +108,8 @@ class Live:
         """Load the model with the output layer that its weights were saved with, such as a classifier, if any.
 
         files: paths of the model's results, {kind of result: [(task or partition, path)]}. precision: such as float32.
-        features: distance_bins, the number of bins of the distance feature; and first_token, whether a text's first
-            token, if the text has no `[CLS]`, counts as one.
+        features: distance_bins, the number of bins of the distance feature; and first_token, whether the first token of
+            a text without `[CLS]` counts as `[CLS]`.
         """
         self.record, self._files, self._features = record, files, features
         named = record.architectures or ()
@@ -135,11 +136,12 @@ class Live:
         return {**read, "live": live}
 
     def read(self, first: str, second: str | None, off: Sequence[str], files: ResultFiles | None = None) -> dict:
-        """Return the data of an atlas (as of `gather`) on one or two texts, and answers (results of `Answer.beside`).
+        """Return the data of the model's page on one or two texts, as `gather` does, and "answers", a list.
 
-        off: heads without which the model answers, as `layer-head` from 1; their attention stays in the data.
-        files: paths of the model's results, {kind of result: [(task or partition, path)]}; None to show no results.
-        Raises `InputError` if the text is empty, or the model has no head of a name in `off`.
+        An entry of the list is a result of `Answer.beside`: an answer without the heads in `off`, and with all heads.
+        off: names of heads, such as "3-12" (layer-head, from 1); the attention of these heads stays in the data.
+        files: results to show, {kind of result: [(task or partition, path)]}; None for none.
+        Raises `InputError` if a text is empty, or the model has no head of a name in `off`.
         """
         sample, encoded, whole = self._text(first, second or None)
         answers: list[Answer] = []

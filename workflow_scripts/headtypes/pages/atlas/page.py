@@ -47,13 +47,14 @@ def gather(
     """Return the data of an atlas, the page with every head of a model, as JSON values, heads listed layer by layer.
 
     model: the result of `about_model`.
-    maps: (task, attention maps of its samples), the most important task first. The page takes one sample of each task,
-        then a second of each, and so on, up to eight samples and 11.3 MB of packed maps in all, but at least one.
-    files: {kind of result, a key of `stage.IN_ATLAS`: [(name, path)]}; any kind may be absent. A name is a task, a
-        partition (types of the first are shown at first) or, for users' analyses, (analysis, model, task).
-    conditions: {name of a condition: {type, or head as `layer-head` from 1: operation}}.
-    distance_bins: number of bins of the distance feature. first_token: whether a text's first token, if the text has no
-        `[CLS]`, counts as one. Raises `InputError` that names a damaged file.
+    maps: (task, attention maps of its samples), the most important task first. The page shows at most eight samples and
+        11.3 MB of maps, but at least one sample.
+    files: {kind of result, a key of `stage.IN_ATLAS`: [(name, path)]}; any kind may be absent. A name is a task or a
+        partition (the first is shown first); for users' own analyses, a name is (analysis, model, task).
+    conditions: {name of a condition: {type, or head such as "3-12" (layer-head, from 1): operation}}.
+    distance_bins: number of bins of the distance feature.
+    first_token: whether the first token of a text without `[CLS]` counts as `[CLS]`.
+    Raises `InputError` for a damaged file.
     """
     samples, packed = _samples(maps)
     columns = _columns(files)
@@ -103,6 +104,7 @@ def _columns(files: ResultFiles) -> list[Column]:
 
 
 def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[dict], list[str]]:
+    # One sample of each task comes before a second of any.
     turns = max((len(of_task) for _, of_task in maps), default=0)
     ahead = [(task, of_task[turn]) for turn in range(turns) for task, of_task in maps if turn < len(of_task)]
     kept, size = [], 0
@@ -125,12 +127,12 @@ def _samples(maps: Sequence[tuple[str, Sequence[AttentionMaps]]]) -> tuple[list[
 
 
 def numbers_on(task: str, features: np.ndarray, lengths: np.ndarray, distance_bins: int, first_token: bool) -> dict:
-    """Return the distance features of every head on a task, as JSON values.
+    """Return the distance features of every head on a task, and facts on the samples, as a mapping of JSON values.
 
-    features: [head, column], all heads layer by layer. lengths: number of tokens of each sample.
+    features: [head, column], heads layer by layer. lengths: number of tokens of each sample.
     first_token: whether the column of `[CLS]` holds the attention to the first token.
-    Keys: task, labels (of the columns), values (`features`), samples (their number), short (number of samples with no
-    more tokens than distance bins), empty (bins, from 0, into which no pair of tokens falls).
+    Keys: task, labels (of the columns), values (the features), samples (number of samples), short (number of samples
+    with at most `distance_bins` tokens), empty (bins, from 0, that no pair of tokens falls into).
     """
     others = ["first" if first_token and name == "cls" else name for name in SELF_AND_SPECIAL]
     reached = {bin for length in set(map(int, lengths)) for bin in np.arange(1, length) * distance_bins // length}
@@ -235,10 +237,10 @@ def pack(numbers: bytes) -> str:
 
 
 def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
-    """Return attention packed in 8 bits a number, within 1/510 of the largest number of its row, plus 1/131070.
+    """Return attention as bytes: first two for each row (the keys of one query), then one for each number.
 
-    First stands the largest number of each row (over keys), uint16 little-endian in units of 1/65535; then, a byte for
-    each number, its share of that number in units of 1/255.
+    A row's bytes are its largest number, little-endian, in units of 1/65535. A number's byte is the number divided by
+    the largest number of its row, in units of 1/255. The error is at most largest / 510 + 1 / 131070.
     """
     largest = attention.max(axis=-1)
     scale = np.rint(largest * _SCALES)
@@ -254,7 +256,7 @@ def _pack_lengths(lengths: Float[np.ndarray, "layer head key"]) -> bytes:
 
 
 def pack_divergence(divergence: Float[np.ndarray, "head head"]) -> tuple[str, float]:
-    """Return (divergences as uint16, 65535 for the largest, packed by `pack`; the largest divergence, in nats)."""
+    """Return (divergences packed by `pack`, little-endian uint16 in units of largest / 65535; the largest, in nats)."""
     return pack(_pack_lengths(divergence.reshape(1, 1, -1))), float(divergence.max())
 
 

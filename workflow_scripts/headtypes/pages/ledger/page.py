@@ -50,17 +50,17 @@ def ledger_table(
     partitions: Iterable[Mapping],
     page: StrPath,
 ) -> pd.DataFrame:
-    """Return the verdicts on all claims, a row for each claim in each cell; all rows of a claim stand together.
+    """Return a row for each verdict on a claim: of one model, with one partition or task, in one reading.
 
-    comparisons, readings: {paper: path of a CSV file} with the verdicts in the config's reading, and in further ones.
+    comparisons: {paper: path of a CSV file with the verdicts in the config's reading}.
+    readings: {paper: path of a CSV file of further readings}. Only a changed verdict, reason or number gets a row.
     families: {model: name of its family}. page: path of the ledger's page, to which links are relative.
-    partitions: mappings with the keys model, partition, task, method, k, and `of` (weights or norms).
-    A cell is a model, one of its partitions or tasks, and a reading: "" for the config's own, or a further one that
-    changes a number or the verdict. Columns: family, the keys of `partitions`, reading, paper, id,
-    basis ("stated" in the paper's words, "inferred" from them, or "from_table"), place (in the paper), claim, verdict,
-    reason, value (the number that decides), low and high (its interval), p, published (the paper's number), decided_in
-    (a link), and verdict_holm and p_holm (corrected for the number of claims; empty for further readings).
-    Raises `InputError` for a damaged file.
+    partitions: mappings with the keys model, partition, task, method, k, and `of` ("weights" or "norms").
+    Columns: paper, id, basis ("stated" in the paper's words, "inferred" from them, or "from_table"), place (in the
+    paper), claim, family, the keys of `partitions`, reading ("" for the config's), verdict, reason, value (the number
+    that decides), low and high (its interval), p, published (the paper's number), decided_in (a link). Columns
+    verdict_holm and p_holm are corrected for the number of claims, and empty in further readings.
+    All rows of a claim stand together. Raises `InputError` for a damaged file.
     """
     folder, parts = Path(page).parent, []
     for paper, path in comparisons.items():
@@ -118,15 +118,15 @@ def _changed(readings: pd.DataFrame) -> pd.DataFrame:
 
 
 def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each claim: in how many cells, and in how many models, the claim has each verdict.
+    """Return a row for each claim, with the number of cells (rows of `ledger`) and of models that have each verdict.
 
-    ledger: the result of `ledger_table`. A cell is one model with one partition or task, in one reading of the paper.
-    Columns: paper, id, basis, place, claim; and numbers: of cells (cells, cells_{verdict}); of models with a verdict
-    in some cell (models), and of their families (families); of models in which the claim holds, or fails, in all cells
-    with a verdict (models_hold, models_fail), and of the rest of `models` (models_open). low, high: the 95 % interval,
-    in percent, of the share of models in which the claim holds. untrained, untrained_hold: numbers of networks of
-    random weights with a verdict, which are not in `models`, and of those in which the claim holds. If these are more
-    than half, models_hold is 0, and models in which the claim holds count in models_open.
+    ledger: the result of `ledger_table`. Columns: paper, id, basis, place, claim; and these numbers:
+    cells, cells_{verdict}: all cells, and those with this verdict.
+    models, families: trained models with a verdict, and their families.
+    models_hold, models_fail, models_open: models in which the claim holds in all cells with a verdict, fails in all, or
+        neither. low, high: 95 % interval of the percent of models in which the claim holds.
+    untrained, untrained_hold: networks of random weights with a verdict, and those in which the claim holds. If it
+        holds in over half of these networks, models in which it holds count in models_open, not in models_hold.
     """
     rows = []
     for _, cells in ledger.groupby(CLAIM, sort=False):
@@ -148,19 +148,18 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
 
 
 def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[float, float]:
-    """Return the ends, from 0 to 1, of a 95 % interval of the share of models in which a claim is true.
+    """Return (low, high), a 95 % interval in [0, 1] of the share of models in which a claim holds; NaN without models.
 
-    verdicts, families: the claim's verdict in each model, and the model's family; without models both ends are NaN.
-    Each family is one random draw: the share of its models in which the claim holds. The interval is the exact one of a
-    proportion with as many draws as families (Clopper and Pearson 1934), at the mean of these shares. It holds however
-    alike models of a family are, since shares scatter no more than draws of 0 or 1. An open verdict counts as false for
-    the lower end, and as true for the upper end.
+    verdicts, families: the claim's verdict in each model, and the model's family.
+    The interval is that of Clopper and Pearson (1934) for a proportion. Each family is one draw, with the share of its
+    models in which the claim holds. An open verdict counts as false for `low`, and as true for `high`.
     """
     of_families: dict[str, list[str]] = defaultdict(list)
     for verdict, family in zip(verdicts, families, strict=True):
         of_families[family].append(verdict)
     if not of_families:
         return math.nan, math.nan
+    # As many draws as families, at their mean: shares scatter no more than draws of 0 or 1, however alike models are.
     drawn = len(of_families)
     least = sum(own.count(HOLDS) / len(own) for own in of_families.values())
     most = drawn - sum(own.count(FAILS) / len(own) for own in of_families.values())
@@ -212,10 +211,11 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, 
 
 
 def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
-    """Return how often a claim holds, {column of the page: number or text}. claim: a row of `over_models`.
+    """Return how often a claim holds, {column of the page: number or text}.
 
-    share_of_cells, share_of_models: holds / (holds + fails), counted in cells (a model with a partition or task, in one
-        reading) or in models; "" for 0 / 0. in_models: "3 of 5, 1 open" if it holds in 3, fails in 2, is open in 1.
+    claim: a row of `over_models`.
+    share_of_cells, share_of_models: holds / (holds + fails), over cells or over models; "" for 0 / 0.
+    in_models: such as "3 of 5, 1 open", if the claim holds in 3 models, fails in 2, and is open in 1.
     of_models: the interval of the percent of models in which the claim holds, in words; "these checkpoints alone" below
         six families; "" if neither models nor untrained networks have a verdict.
     """

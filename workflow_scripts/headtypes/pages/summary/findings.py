@@ -78,10 +78,10 @@ class Card(NamedTuple):
 def types_answer(gaps: Collection[Measured]) -> str:
     """Return whether there are gaps between heads: "yes", "no" or "undecided".
 
-    gaps: values of `measured_gaps`, by how much a dip of the heads exceeds that of uniform numbers, with intervals. A
-        dip (Hartigan and Hartigan 1985) measures how far a distribution is from having one peak.
-    "yes": the interval of every value is wholly above 0. "no": the interval of some value is wholly below 0, and the
-    value's p-value times the number of values (Bonferroni) is below 0.05. "undecided": all else.
+    gaps: values of `measured_gaps`, each with an interval. A value is the dip of heads less the dip of uniform numbers;
+        a dip (Hartigan and Hartigan 1985) is a distribution's distance from having one peak.
+    "yes": every interval lies above 0. "no": some interval lies below 0, and p < 0.05 for its value, where p is
+    multiplied by the number of values (Bonferroni).
     """
     if any(it.high < 0 and len(gaps) * it.p_value(0) < ALPHA for it in gaps):
         return NO
