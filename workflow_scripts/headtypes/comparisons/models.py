@@ -86,15 +86,17 @@ def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """Return one row (model, other, type) for each pair of models and each type that either model of the pair has.
+    """Return how both models of each pair use each type, one row (model, other, type) for each type of either model.
 
-    partitions: {name of a model on a task: partition}. Columns are about `model`, with `other_` about the other model.
-    - heads, share: number of heads of the type, and percent of all heads; difference: share less other_share;
-    - same_layers: sum over layers (as in `pairs_table`) of the smaller of both models' percents of the type's heads,
-      NaN if one model has none;
-    - near, special, far: mean share, 0 to 1, of the attention of the type's heads to near tokens (the token itself, and
-      those less than sample length / number of distance bins away), to special tokens, comma and period, and to others;
-    - doubtful: whether the partition marks the type's name as uncertain.
+    partitions: {name of a model on a task: partition}. Columns with `other_` are about the other model:
+    - heads, other_heads: number of heads of the type; share, other_share: percent of the model's heads with the type;
+    - near, special, far, and other_near, other_special, other_far: mean share, 0 to 1, of the attention of the type's
+      heads that goes to near tokens, to special tokens with comma and period, and to all others (near tokens are the
+      token itself, and those less than sample length / number of distance bins away);
+    - doubtful, other_doubtful: whether the partition marks the type's name as uncertain;
+    - difference: share less other_share;
+    - same_layers: 100 if both models have the type's heads in the same layers; NaN if one model has none. It is the sum
+      over layers (as in `pairs_table`) of the smaller of both models' percents of the type's heads.
     """
     rows = []
     for pair in pairs:
@@ -116,12 +118,12 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
 
 def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """Return one row for each head of each pair of models that has a relation (`ModelPair`), such as model and parent.
+    """Return each head's types in both models of each related pair, such as model and parent; one row for each head.
 
-    partitions: {name of a model on a task: partition}.
-    Columns: model, other; layer, head, from 0; type, other_type, the head's type in both models; same_cluster, whether
-        it has the same cluster in both (clusters are matched so that most heads keep theirs); doubtful, other_doubtful,
-        whether the partitions mark the names of these types as uncertain.
+    pairs: a pair without a relation (`ModelPair`) has no rows. partitions: {name of a model on a task: partition}.
+    Columns: model, other; layer, head, from 0; type, other_type: the head's type in `model` and in `other`;
+        same_cluster: whether the head's clusters in the two models are matched (clusters are matched one to one, so
+        that most heads agree); doubtful, other_doubtful: whether the names of both types are marked as uncertain.
     """
     tables = []
     for pair in pairs:
@@ -165,10 +167,10 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
-    """Return the percent of heads that are in the parent's cluster by chance, [permutation].
+    """Return the percent of heads in the same cluster as in the parent after shuffling, one for each [permutation].
 
-    A permutation shuffles the clusters among each layer's heads. Then the model's clusters are matched one to one with
-    the parent's, so that most heads agree.
+    partition: that of the model. Each permutation shuffles the model's clusters among the heads of each layer. Then the
+        model's clusters are matched one to one with the parent's, so that most heads agree.
     """
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
@@ -182,10 +184,11 @@ def kept_by_chance(partition: Partition, parent_partition: Partition, *, permuta
 
 
 def type_layers_table(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> pd.DataFrame:
-    """Return a row for each model and layer (from 0), with heads_{type}, the number of heads of each type.
+    """Return each layer's number of heads of each type, heads_{type}, one row for each model and layer (from 0).
 
     partitions: {model: partition}. parents: {model: its parent, or None}. The column same_cluster is the percent of the
-        layer's heads whose cluster is matched with their cluster in the parent; NaN without a partition of a parent.
+        layer's heads that are in the same cluster as in the parent (clusters are matched one to one so that most heads
+        agree). It is NaN for a model whose parent is not in `partitions`.
     """
     names = order_types(name for partition in partitions.values() for name in partition.types)
     tables = []

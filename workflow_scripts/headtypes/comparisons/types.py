@@ -26,10 +26,10 @@ from headtypes.core.table_files import table_reader, write_csv
 _BLOCK = 2**20
 
 
+# All arrays together have `draws` random sets of heads; a set has as many heads in each layer as the set `own`.
 def draw_heads(
     own: Bool[np.ndarray, "layer head"], draws: int, seed: int
 ) -> Iterator[Bool[np.ndarray, "draw layer*head"]]:
-    """Yield arrays with `draws` random sets of heads in all; a set has as many heads in each layer as the set `own`."""
     rng, rows = np.random.default_rng(seed), max(1, _BLOCK // own.size)
     for start in range(0, draws, rows):
         keys = rng.random((min(rows, draws - start), *own.shape))
@@ -75,23 +75,24 @@ LeftOut = tuple[Mapping[str, str], pd.DataFrame, pd.DataFrame, pd.DataFrame]
 def compare_types(
     partition: Partition, measures: Sequence[Measure], left_out: Sequence[LeftOut], *, tested: Sequence[str], seed: int
 ) -> pd.DataFrame:
-    """Return the values of each type in each analysis, beside those of random sets with as many heads in each layer.
+    """Return each type's value of each measure beside the values of random sets of heads, as a table.
 
-    measures: functions from sets of heads to a number, with its analysis, task, quantity and statistic.
-    left_out: for each condition without a type's heads, the names {"type": ..., "operation": ..., "task": ...}, and
-        three tables of scores of questions: without random heads, without the type's heads, and with all heads.
-    tested: names of the analyses in which p is computed. seed: seed of the random sets of heads; for each type there
-        are 50 times as many sets as pairs of a type and a measure (minima and maxima do not count), at least 20,000.
+    A random set has as many heads in each layer as the type. measures: what is measured on sets of heads.
+    left_out: for each condition without a type's heads, {"type": ..., "operation": ..., "task": ...}, and three tables
+        of scores of questions: without random heads, without the type's heads, and with all heads.
+    tested: names of the analyses whose rows have a p; minima, maxima and quantities that repeat others have none. Rows
+        of `left_out` have neither p nor rank, since their random sets are few; other rows have 20,000 sets or more.
+    seed: seed of the random sets.
 
-    Each type has a row for each measure (but not for its distance from itself) and each score, with the columns
-    - type, doubtful (whether the partition marks the type's name as uncertain), heads (number of heads);
-    - analysis, task, quantity, statistic (how the values of the heads become one; for a score, the operation);
-    - value; low, high: its 95 % interval over samples or questions (99 % over fewer than 20 of them, empty over fewer
-      than 8, or if the measure has no interval);
-    - random, random_low, random_high: mean, 2.5 and 97.5 % quantiles of the random sets' values; draws: their number;
-      rank: rank of `value` among them, 1 for the largest; p: two-sided p of the rank; p_holm: p corrected by Holm;
-    - overlap: mean share of the random heads that are of the type themselves.
-    Rows of scores have neither p nor rank. Other rows have a p if their analysis is tested and `shown_rows` keeps them.
+    Columns of the table:
+    - type; heads: number of its heads; doubtful: whether the partition marks the type's name as uncertain;
+    - analysis, task, quantity: what is measured; statistic: how heads' values become one, or the ablation's operation;
+    - value: the type's value; low, high: ends of its 95 % interval over samples or questions (99 % over fewer than 20;
+      NaN over fewer than 8, or if the measure has no interval);
+    - random, random_low, random_high: mean, 2.5 and 97.5 % quantiles of the random sets' values; draws: number of these
+      values; rank: rank of `value` among them, 1 for the largest;
+    - p: two-sided p-value of the rank; p_holm: p corrected by Holm for all rows with p;
+    - overlap: mean share, 0 to 1, of the heads in a random set that are of the type.
     """
     compared = len(partition.types) * sum(measure.statistic not in _HIDDEN for measure in measures)
     draws = max(_DRAWS, _DRAWS_EACH * compared)
@@ -99,7 +100,7 @@ def compare_types(
     for name in partition.types:
         own = partition.type_of == name
         about = {"type": name, "doubtful": name in partition.doubtful, "heads": int(own.sum())}
-        asked = [measure for measure in measures if measure.about != name]
+        asked = [measure for measure in measures if measure.about != name]  # no distance from itself
         values = [measure.values(own.reshape(1, -1))[0] for measure in asked]
         beside = _beside(asked, values, own, draw_heads(own, draws, derive_seed(seed, "random_heads", name)))
         for measure, value, place in zip(asked, values, beside, strict=True):
@@ -115,12 +116,9 @@ def compare_types(
     return table
 
 
+# Without minima, maxima and quantities that repeat others (`Analysis.repeats`). Relations of Universal Dependencies are
+# left out if the task has Stanford relations, which are derived from them.
 def shown_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the table of `compare_types` without minima, maxima and quantities that repeat others.
-
-    Quantities repeat others if `Analysis.repeats` names them. A task's relations of Universal Dependencies are left
-    out, too, if the table has the task's Stanford relations, which are derived from Universal Dependencies.
-    """
     of_relations = table["analysis"] == "relations"
     derived = of_relations & table["quantity"].str.endswith("(stanford)")
     left_out = of_relations & ~derived & table["task"].isin(table.loc[derived, "task"])
@@ -207,11 +205,12 @@ class _Group(NamedTuple):
 
 @styled
 def compared_types_figure(table: pd.DataFrame, partition: Partition, projections: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw the table of `compare_types`: a line for each quantity and statistic, with a cell for each type.
+    """Draw types' values beside those of random heads: a line for each quantity and statistic, a cell for each type.
 
-    A cell is orange if the type's value is above the mean of random heads, blue if below: pale for p < 0.01, darker for
-    p_holm < 0.05, and grey if neither. projections: {task: table with layer, head, x and y}; its heads are drawn below
-    as points, in a colour for each type of `partition`.
+    table: the table of `compare_types`. projections: {task: table with layer, head, x and y}; each is drawn below, with
+        a point for each head, in the colour of the head's type in `partition`.
+    A cell is coloured if p < 0.01 (pale) or p_holm < 0.05 (darker): orange if the type's value is above the mean of
+    random heads, blue if it is below. All other cells are grey.
     """
     groups = []
     for (name, task), rows in shown_rows(table).groupby(["analysis", "task"], sort=False):

@@ -27,14 +27,13 @@ _WILDCARD = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Result:
-    """A result that a rule writes for each of some plan entries: one file, or one file in each of several formats.
+    """A kind of result that a rule writes for some entries of the plan, such as models, in one format or several.
 
-    path: pattern from the working directory, in which `{model}` is a wildcard and `{pdf,png}` stands for either.
-    rule: name of the rule; of: function from a plan to the entries for which the result is asked for; None for a result
-        that is only made if another job reads it.
+    path: pattern from the working directory: `{model}` is a wildcard, `{pdf,png}` means two. rule: the rule's name.
+    of: function from a plan to the entries whose results the user gets; None if only other jobs need the result.
     about: what the result is, in a few words, for a user who gets a copy of the results.
-    content: what is in the files, for the documentation: columns, units, shapes; empty if another result's content
-        covers it. It must be passed by keyword: `planning.code` leaves it out, so that no job runs again if it changes.
+    content: columns, units and shapes of the files, for the documentation; empty if another result's content has them.
+        Pass it by keyword: then no job runs again if it changes.
     section: heading of the documentation under which the result is listed.
     name: the result's name among inputs and outputs of rules, as in `input.rows`; empty if a file in `rules/` names it.
     withheld: why the result is left out of copies (`commands/export.py`); empty for a result that is copied.
@@ -107,19 +106,19 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True)
 class Stage:
-    """A rule of the workflow: what it depends on, which function its jobs call, what they read and compute.
+    """A rule of the workflow: the config that it depends on, the function that its jobs call, and their inputs.
 
     spec: function from the plan and the rule's wildcards to the part of the configuration that the rule depends on.
     rule: name of the rule; empty if the rule has the name of the function `spec`.
     calls: function that jobs call, as `module:function` below `headtypes`, with inputs, spec, outputs and provenance.
-    computes: kind of work with a model, such as "forward"; None for jobs that run no model, and need no GPU.
+    computes: kind of work with a model, such as "forward"; None for jobs that run no model and need no GPU.
     reads: name of the input that holds the texts that the model reads.
     passes: function from plan, wildcards and number of texts to how often a job reads all texts; None for once.
-    inputs: what jobs read, each under its own name: results, inputs such as `Many`, and functions from the plan and the
-        wildcards to a path, or to [] for none. If there are any, `rules/common.smk` makes the rule; its outputs are the
-        results whose `rule` it is.
+    inputs: what jobs read: each is a `Result`, `Other`, `Many` or `Given`, or a function from the plan and the
+        wildcards to a path, or to [] for no file. If there are any, `rules/common.smk` makes the rule; its outputs are
+        the results with its name as `rule`.
     benchmark: path of the rule's benchmark; empty for one beside the first result, with the rule's name.
-    local: whether jobs run where Snakemake does, and not on the nodes of a cluster.
+    local: true if jobs run on the machine of Snakemake itself, and not on the nodes of a cluster.
     """
 
     spec: Callable[..., dict]

@@ -23,21 +23,20 @@ Ends = tuple[np.ndarray, np.ndarray]
 
 
 class Evidence:
-    """A mean over units, such as articles, with an interval for the true mean (`ends`), and p-values (`tails`).
+    """The mean of a number of each unit, such as an article, with an interval (`ends`) and p-values (`tails`).
 
     own:   [unit] mean of each unit's items, NaN for a unit without items.
-    sizes: [unit] number of items in each unit's mean; by default one.
-    reach: lowest and highest mean that a unit can have, beyond which no interval goes; None without bounds.
+    sizes: [unit] number of each unit's items, by which the unit is weighted; None for one item each.
+    reach: lowest and highest mean that a unit can have; the interval ends there at the latest. None without bounds.
 
-    The interval is Student's, corrected for skewness (Hall 1992, On the removal of skewness by transformation). Over 20
-    units with log-normal effects, Student's own 95 % interval lies wholly on one side of the true mean in 13 % of
-    trials, and the corrected one in 4.6 %.
-    `is_exact` is true if fewer than 8 units, and fewer than half of all, differ from the most frequent value. The
-    interval's ends are then quantiles of randomly weighted means of the units and one more unit, which has the lowest
-    or the highest value of `reach` (Gaffke 2005; for right and wrong answers, the bounds of Clopper and Pearson 1934).
+    Further attributes:
     value: the mean. pulls: [unit] each unit's part in the mean's deviation: size * (own - value) / sum of sizes.
-    units: effective number of units, (sum of sizes)^2 / sum of sizes^2. Unless `is_exact`, it is at most the number of
-        units that differ from the most frequent value. It is 0 if `is_exact` without `reach`.
+    is_exact: true if fewer than 8 units, and fewer than half of all, differ from the most frequent value.
+    units: effective number of units, (sum of sizes)^2 / sum of sizes^2. It is 0 if `is_exact` without `reach`. If
+        not `is_exact`, it is at most the number of units that differ from the most frequent value.
+
+    The interval is Student's, corrected for skewness (Hall 1992, On the removal of skewness by transformation). If
+    `is_exact` and `reach` are given, it is Gaffke's (2005); for right and wrong answers, Clopper and Pearson's (1934).
     """
 
     def __init__(
@@ -71,6 +70,8 @@ class Evidence:
         if self._draws is not None:
             beyond = max(int(error / 2 * (1 + _DRAWS)) - 1, 0)
             return float(self._draws[0][beyond]), float(self._draws[1][-1 - beyond])
+        # Over 20 units with log-normal effects, Student's own 95 % interval lies wholly on one side of the true mean in
+        # 13 % of trials, and this one in 4.6 %.
         away = stdtrit(self.freedom, 1 - error / 2)
         low, high = (self.value - self._error * _unskewed(each, self._skew) for each in (away, -away))
         return max(low, self._reach[0]), min(high, self._reach[1])
@@ -98,10 +99,10 @@ class Evidence:
 
 
 class Together:
-    """A sum of several means, with its interval and p-values, if one of the means is exact.
+    """A sum of several means, at least one of which is exact, with its interval (`ends`) and p-values (`tails`).
 
-    A mean is exact if fewer than 8 of its units, and fewer than half, differ from the most frequent value. The sum's
-    low end is the sum of the n means' low ends, each with 1/n of the probability of error; the high end likewise.
+    A mean is exact if nearly all its units have the same value (`Evidence.is_exact`). The low end of a sum of n means
+    is the sum of their n low ends, each with 1/n of the probability of error. The high end is found in the same way.
     """
 
     def __init__(self, parts: Sequence[Evidence]) -> None:
@@ -122,9 +123,9 @@ class Together:
 def added(parts: Sequence[Evidence]) -> Evidence | Together:
     """Return the sum of several means over the same units, with its interval; a single mean is returned as it is.
 
-    Each mean may be over other items of the units. If any mean is exact (`Evidence.is_exact`), the sum is a `Together`.
-    Otherwise its interval is that of a mean of n numbers, one for each of the n units: the sum of the means, plus n
-    times the sum of the unit's `Evidence.pulls`.
+    parts: the means; each may be over other items of the same units.
+    The sum is a `Together` if any mean is exact, that is, if nearly all units of the mean have the same value
+    (`Evidence.is_exact`). Otherwise the sum is an `Evidence`.
     """
     if len(parts) == 1:
         return parts[0]
@@ -138,13 +139,14 @@ def added(parts: Sequence[Evidence]) -> Evidence | Together:
 
 @dataclass(frozen=True)
 class Measured:
-    """A value with its interval and p-values, or the value alone.
+    """A value with its interval and its p-values, or a value alone.
 
-    low, high: ends of the interval at 95 %, or at 99 % over fewer than 20 units; NaN without an interval.
-    p_value:   function from a limit to the two-sided p-value of the hypothesis that the true value equals the limit;
-        None without an interval. Over fewer than 20 units, the p-value is multiplied by 5: it is below 0.05 exactly if
-        the interval excludes the limit.
-    over:      plural name of the units, such as articles; units: effective number of units, infinite for a value alone.
+    low, high: ends of the interval: 95 %, or 99 % over fewer than 20 units; NaN without an interval.
+    p_value:   function from a number to the two-sided p-value of the hypothesis that the true value is this number;
+        None without an interval. The p-value is below 0.05 exactly if the interval excludes the number; for this, it is
+        multiplied by 5 over fewer than 20 units.
+    over:      plural name of the units, such as articles.
+    units:     effective number of units; infinite for a value alone.
     """
 
     value: float
@@ -156,12 +158,11 @@ class Measured:
 
     @classmethod
     def by(cls, *several: Evidence | Together, over: str, rank: int = 1) -> "Measured":
-        """Return the `rank`-th largest of several means, with interval and p-values for the `rank`-th largest true one.
+        """Return the `rank`-th largest of several means, with its interval and p-values.
 
-        over: plural name of the units; rank: from 1 for the largest mean, or from -1 for the smallest.
-        For the r-th largest of n means, the low end is the r-th largest low end of n intervals that have the error
-        0.05 / (n + 1 - r), and the high end the r-th largest high end with the error 0.05 / r (Benjamini and Heller
-        2008; Berger 1982 and Bonferroni for the smallest and the largest). Below 20 units, errors are a fifth of that.
+        several: the means. over: plural name of the units. rank: from 1 for the largest mean, from -1 for the smallest.
+        The interval is corrected for the choice of a mean. It is of 95 %, of 99 % over fewer than 20 units; there is
+        none over fewer than 8 units.
         """
         above = rank if rank > 0 else len(several) + 1 + rank
         below = len(several) + 1 - above
@@ -169,6 +170,8 @@ class Measured:
         if units < FEWEST_UNITS:
             return cls(value, over=over, units=units)
         times = STRICTER if units < FEW_UNITS else 1
+        # Of n means, the r-th largest low end with the error 0.05 / (n + 1 - r), and high end with the error 0.05 / r
+        # (Benjamini and Heller 2008; Berger 1982 and Bonferroni for the smallest and the largest).
         low = sorted(one.ends(ALPHA / times / below)[0] for one in several)[-above]
         high = sorted(one.ends(ALPHA / times / above)[1] for one in several)[-above]
 
@@ -180,10 +183,11 @@ class Measured:
 
     @classmethod
     def beyond_chance(cls, value: float, chance: np.ndarray) -> "Measured":
-        """Return a value less the mean of `chance`, the values on permuted data, [permutation].
+        """Return `value` less the mean of `chance`, with an interval, and the p-value of a difference of 0.
 
-        The interval runs from `value` less the 97.5 % quantile of `chance` to `value` less the 2.5 % quantile; it is
-        widened to hold 0 if p is 0.05 or more. `p_value` tests, two-sided, a difference of 0; its argument is ignored.
+        chance: [permutation] the values on permuted data. The interval runs from `value` less the 97.5 % quantile of
+            `chance` to `value` less its 2.5 % quantile; it is widened to hold 0 if p is 0.05 or more.
+        `p_value` is two-sided and ignores its argument.
         """
         low, high = value - np.quantile(chance, [1 - ALPHA / 2, ALPHA / 2])
         tails = ((1 + (sign * chance >= sign * value - EQUAL).sum()) / (1 + len(chance)) for sign in (1, -1))
@@ -217,11 +221,12 @@ def two_decimals(value: float) -> str:
 
 
 def mean_intervals(sums: np.ndarray, sizes: np.ndarray | None = None, reach: tuple[float, float] | None = None) -> Ends:
-    """Return low and high ends, each [...], of 95 % intervals (99 % below 20 units, NaN below 8) of means over items.
+    """Return the low ends and the high ends of 95 % intervals of means over items, two arrays [...].
 
     sums:  [unit, ...] sum of each unit's items.
     sizes: number of each unit's items, 0 for none, as an array that broadcasts to `sums`; None for one item each.
-    reach: lowest and highest mean that a unit can have, beyond which no interval goes; None without bounds.
+    reach: lowest and highest mean that a unit can have; intervals end there at the latest. None without bounds.
+    Intervals over fewer than 20 units are of 99 %; over fewer than 8 units both ends are NaN.
     """
     sums, sizes = (np.asarray(sums, dtype=float), np.ones(1)) if sizes is None else (sums, sizes)
     sizes = np.broadcast_to(sizes, sums.shape)

@@ -54,16 +54,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a `Table`: its name, and how its values are written.
+    """A column of a `Table`: which values it has, and how they are written.
 
-    name:   column of the data frame; label: heading; note: a longer explanation of the heading.
-    is_number: whether values are sorted and aligned as numbers; digits: number of decimals; write: function from a
-        value to its text, used instead of `digits`.
-    ends:   names of the columns with each value's interval, (low, high); between: its text, with {} for each end.
-    heads:  whether the texts are names of heads, `layer-head` from 1.
-    brief, brief_digits: heading and number of decimals in the short form of the table, if they differ there.
-    after, below, verdict: columns of the data frame for the short form: text behind the value, text below it (an
-        interval goes first), and the verdict that colours the cell.
+    name: column of the data frame with the values; label: heading; note: a longer explanation of the heading.
+    is_number: true if values are sorted and aligned as numbers; digits: number of decimals.
+    write: function from a value to its text; None to write numbers with `digits` decimals.
+    ends: the two columns of the data frame with the low and high end of each value's interval; None for no interval.
+    between: text of the interval, with {} for each end.
+    heads: true if values are names of heads, such as 3-1 for layer 3, head 1, both from 1.
+    brief, brief_digits: heading and decimals in the short form of the table; "" and None for `label` and `digits`.
+    after, below, verdict: columns of the data frame for the short form alone: text behind the value, text below it if
+        it has no interval, and the verdict that colours the cell; "" for none.
     """
 
     name: str
@@ -145,10 +146,11 @@ class Shown:
 
 @dataclass(frozen=True)
 class Table:
-    """A table for readers: a data frame, and the columns in which the data are shown.
+    """A table for readers: a data frame `data`, and the columns in which the data are shown.
 
-    brief, brief_rows: what the short form shows: names of columns, empty for all; [row] bool, None for all rows.
-    about: sentences for the reader; model: the model whose heads the table names, "" for none.
+    brief: names of the columns in the short form (`Shown`), empty for all. brief_rows: [row] bool, true for a row in
+        the short form; None for all rows.
+    about: sentences for the reader. model: the model whose heads the table names, "" for none.
     printed: names of the columns of the LaTeX table, as in the paper that the analysis follows; empty for all.
     """
 

@@ -28,9 +28,9 @@ def load_for(record: ModelRecord, precision: str, kind: str) -> PreTrainedModel:
 
 
 def tokens_within(logits: int, batch_tokens: int, share: float, vocabulary: int) -> int:
-    """Return the most tokens that a batch may have: at most `batch_tokens`, and with at most `logits` logits in all.
+    """Return the number of tokens for a batch: `batch_tokens`, or fewer, so that there are at most `logits` logits.
 
-    share: of the tokens, 0 to 1, the part for which logits are computed; vocabulary: number of logits of one token.
+    share: share of the tokens, 0 to 1, that logits are computed for. vocabulary: number of logits of one such token.
     """
     return max(1, min(batch_tokens, int(logits / vocabulary / max(share, 1e-3))))
 
@@ -39,7 +39,7 @@ class SomeTokens:
     """Chosen positions of a batch of texts, at which alone a language model computes logits within `attached`."""
 
     def attached(self, model: PreTrainedModel) -> AbstractContextManager:
-        """Return a context in which a model computes logits at the positions of `draw`, called before each batch."""
+        """Return a context in which the model computes logits only at the positions that `draw` sets for each batch."""
         decoder = model.get_output_embeddings()
         hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][self._drawn],))
         # Only language models have such a layer.
@@ -59,10 +59,10 @@ class SomeTokens:
 
 
 class Answers(SomeTokens):
-    """An object that reads a model's answers to a task's windows from the model's output for each batch of windows.
+    """The reader of a model's answers to a task's windows: it takes the model's output batch by batch.
 
-    targets: indices of each window's right classes, [window, class] int, from `Kind.answer_targets`: the label, or
-        first and last token of the answer. None if their loss is not asked for.
+    targets: [window, class] int, result of `Kind.answer_targets`: for pairs the index of the label, for questions those
+        of the answer's first and last token. None if the loss of right answers is not asked for.
     settings: arguments of the kind's `read_answers`, such as max_answer_length for questions.
     """
 
@@ -84,11 +84,11 @@ class Answers(SomeTokens):
             self.draw([np.flatnonzero(ids >= 0) for ids in of_batch], [ids[ids >= 0] for ids in of_batch])
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
-        """Return each window's mean cross entropy, [window] in nats; for a language model, over the tokens to predict.
+        """Return the mean cross entropy of the right answer in each window of the batch, [window] in nats.
 
-        For other models, it is over the right classes: the label, or the first and last token of the answer (token 0 in
-        a window without the whole answer).
-        given: keyword arguments of the model's call.
+        output: the model's output for the batch. given: keyword arguments of the model's call.
+        For a language model, the mean is over the tokens to predict. For questions, it is over the answer's first and
+        last token; token 0 stands for both in a window without the whole answer. For pairs, only the label counts.
         """
         if self._tokens is None:
             return self._class_losses(output, given)
@@ -103,12 +103,13 @@ class Answers(SomeTokens):
     def read(self, output: Any, sentences: list[np.ndarray], given: Mapping[str, Tensor]) -> dict[str, np.ndarray]:
         """Return the answers in a model's output for a batch, as {name: array [window]}.
 
-        Names are, for pairs, "label" (index of the predicted label); for questions, "score", "start" and "end" of the
-        best span; for a language model, "loss" (cross entropy in nats, summed over the tokens to predict) and "tokens"
-        (their number). If the object has `targets`, there is also "gold_loss": for a language model the loss, else
-        the mean cross entropy of the right classes, NaN in a window without the whole answer.
         sentences: for each window, the sentence number of each token, -1 for a special token, [token].
         given: keyword arguments of the model's call.
+        For pairs, the name is "label": index of the predicted label.
+        For questions, names are "score", "start" and "end": sum of logits, first and last token of the best span.
+        For a language model: "loss", cross entropy in nats, summed over the tokens to predict; "tokens", their number.
+        With `targets`, there is also "gold_loss", in nats: for a language model the same as "loss"; for others the mean
+        cross entropy of the right label or of the answer's two ends, NaN in a window without the whole answer.
         """
         if self._tokens is None:
             values = self._kind.read_answers(output, sentences, **self._settings)
@@ -122,12 +123,12 @@ class Answers(SomeTokens):
         return values if self._targets is None else {**values, GOLD_LOSS: losses}
 
     def scored(self, rows: Sequence, windows: Windows, record: ModelRecord, table: pd.DataFrame) -> Scored:
-        """Return {id: answer} and a table of scores with one row for each question, pair or document in `rows`.
+        """Return {id: answer}, and a table of scores with one row for each question, pair or document in `rows`.
 
-        table: a row for each window, with the arrays of `read` as columns. windows: all windows of `rows`.
+        windows: all windows of `rows`. table: one row for each window, with the arrays of `read` as columns.
         Scores have the columns of the kind's `score_answers`, such as id and f1. If the object has `targets`, they also
-        have "gold_loss", in nats: the mean over a question's windows with the whole answer (NaN without any), or the
-        sum over a language model's tokens to predict (in multiple choice, those of the right choice).
+        have "gold_loss", in nats: for questions the mean over the windows with the whole answer, NaN without any; for a
+        language model the sum over the tokens to predict; for multiple choice the same sum over the right choice alone.
         """
         values = {name: table[name].to_numpy() for name in table if name != GOLD_LOSS}
         answers, scores = self._kind.score_answers(rows, windows, record, values)

@@ -48,9 +48,9 @@ _BOUNDARY_MARK = re.compile("^(##|Ġ|▁)")
 def token_kinds(tokenizer) -> np.ndarray:
     """Return the kind of each token of the vocabulary, [token id] int8: 1 cls, 2 sep, 3 comma, 4 period, 0 other.
 
-    The cls_token is of the kind cls, the sep_token of the kind sep. If a tokenizer lacks one and adds its bos_token or
-    eos_token to texts, the bos_token is cls, the eos_token sep; a token that is both is cls. A comma or period is a
-    token of this character alone, apart from a mark that shows where a word begins.
+    The tokenizer's cls_token is cls, and its sep_token sep. Without a cls_token, a bos_token that the tokenizer adds to
+    texts is cls. Without a sep_token, an eos_token that the tokenizer adds to texts is sep. A comma or period is a
+    token of this character alone, or with the mark of a word's beginning.
     """
     vocabulary = tokenizer.get_vocab()
     kinds = np.zeros(max(vocabulary.values()) + 1, dtype=np.int8)
@@ -60,7 +60,7 @@ def token_kinds(tokenizer) -> np.ndarray:
         if surface in (",", "."):
             kinds[token_id] = number["comma" if surface == "," else "period"]
     added = added_tokens(tokenizer)
-    for name, token, instead in (
+    for name, token, instead in (  # cls comes last: a token that is both is cls
         ("sep", tokenizer.sep_token_id, tokenizer.eos_token_id),
         ("cls", tokenizer.cls_token_id, tokenizer.bos_token_id),
     ):

@@ -21,13 +21,13 @@ from headtypes.models.records import check_contents, unavailable
 
 
 def fetch_task(task: str, kind: str, source: dict, columns: dict | None) -> tuple[list, dict]:
-    """Return the rows of a task's data, downloaded if they come from the Hub, and a record of their origin.
+    """Return the rows of a task's data, and a record of where the data come from; data of the Hub are downloaded.
 
-    source: {key: value} as in the configuration: hub, name, revision and split, or file alone, or folder alone.
-    columns: {field of a row: column of a table}, and for pairs perhaps "labels": {label in the table: label in the row,
-        None to leave the row out}. None for data that are no table.
-    The record has the keys task, rows (their number), revision, and either hub, name and split, or sha256 and file or
-    folder. If entries of the data became no row, it also has left_out: {reason: number of entries}.
+    source: place of the data, as in the configuration: hub, name, revision and split; or file alone; or folder alone.
+    columns: {field of a row: column of a table}; None for data that are no table. For pairs it may also have "labels":
+        {label in the table: label in the row, or None to leave the row out}.
+    The record has the keys task, rows (number of rows) and revision. For the Hub it also has hub, name and split; for
+    others, sha256, and file or folder. If some data became no row, it has left_out: {reason: number of entries}.
     """
     chosen, key = KINDS[kind], f"tasks.{task}"
     if "hub" in source:

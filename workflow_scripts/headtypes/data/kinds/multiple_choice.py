@@ -106,10 +106,12 @@ class MultipleChoice(Kind):
         """Return {id of a question: text of its likeliest choice}, and a table with a row for each question in `rows`.
 
         values: {"loss": negative log-likelihood in nats, summed over tokens, of all choices, question by question}.
-        Columns of the table: id; answer, predicted and predicted_normalised, indices from 0 of the right choice, of
-        that with the least loss, and of that with the least loss per character (`acc_norm` of the Language Model
-        Evaluation Harness); correct and correct_normalised, 0 or 100; and log_likelihood of the right choice, in nats.
-        Among equal choices, the first is taken. windows, record: not used.
+        windows, record: not used. Columns of the table:
+        - id; answer: index of the right choice, from 0 like all indices;
+        - predicted: index of the choice with the least loss; correct: 100 if it is the right choice, else 0;
+        - predicted_normalised, correct_normalised: the same for the least loss per character (`acc_norm` of the
+          Language Model Evaluation Harness);
+        - log_likelihood: that of the right choice, in nats.
         """
         import numpy as np
         import pandas as pd
@@ -117,7 +119,7 @@ class MultipleChoice(Kind):
         losses = np.split(values["loss"], np.cumsum([len(row.choices) for row in rows])[:-1])
         by_length = [loss / list(map(len, row.choices)) for row, loss in zip(rows, losses, strict=True)]
         table = pd.DataFrame({"id": [row.id for row in rows], "answer": [row.answer for row in rows]})
-        table["predicted"], table["predicted_normalised"] = (
+        table["predicted"], table["predicted_normalised"] = (  # of equal choices, the first
             list(map(np.argmin, these)) for these in (losses, by_length)
         )
         for name in ("", "_normalised"):

@@ -264,13 +264,10 @@ def best_spans(
     return Spans(score, np.where(has_context, start, -1), np.where(has_context, start + further, -1))
 
 
+# Of equal scores, the first is taken. The original run_squad tries only the twenty best starts and ends, and, for a
+# start in several windows, only the window with most context around it.
 def answer_questions(questions: Sequence[Question], windows: Windows, spans: Spans) -> dict[str, str]:
-    """Return {id of a question: text of the best span in its windows, or "" if its windows have no context}.
-
-    spans: the best span of each window. The best of a question has the highest score; among equals, the first is taken.
-    The original run_squad tries only the twenty best starts and ends, and, for a start in several windows, only the
-    window with most context around it.
-    """
+    """Return {id of a question: text of the best span in its windows, or "" if its windows have no context}."""
     import pandas as pd
 
     if missing := set(range(len(questions))) - set(windows.question.tolist()):
