@@ -116,11 +116,11 @@ class KeyLengthsRead(Maps):
 def map_samples(
     run: ModelOnTask, samples: list[Sample], *, kind: str, norms=False, tokens=SHOWN_TOKENS, count=SHOWN_SAMPLES
 ) -> list[AttentionMaps]:
-    """Return all heads' attention on each of up to `count` samples, cut to `tokens` tokens if it is longer.
+    """Return all heads' attention on each of up to `count` samples, cut to `tokens` tokens if longer.
 
-    If `count` is 1, the sample whose length is nearest to `tokens` is taken; else the first samples of at most `tokens`
-    tokens and, if these are too few, the first longer ones. A cut removes the end of the text; of a pair, that of the
-    second text if the kind of task is `question_answering`, else of the longer text. norms: whether norms are read too.
+    kind: kind of task, such as `text`. norms: whether lengths of what tokens hand over are read, too. If `count` is 1,
+    the sample with the length nearest to `tokens` is taken; else the first that need no cut, then longer ones. A cut
+    takes the end of the text; of a pair, that of the second text for question answering, else of the longer.
     """
     samples, encoded = choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count)
     attentions, *lengths = run.read(encoded, Maps(), *([KeyLengthsRead()] if norms else []), batch_tokens=1)
@@ -177,7 +177,6 @@ def map_examples(
 
 
 def choose_segment(encoded: Encoded, tokens: int) -> int:
-    """Return the index of the first segment with a [SEP] in its last `tokens` tokens, the final token aside; or 0."""
     sep = 1 + SPECIAL_KINDS.index("sep")
     has_one = (index for index, kinds in enumerate(encoded.kinds) if (kinds[-tokens:-1] == sep).any())
     return next(has_one, 0)

@@ -17,12 +17,11 @@ from headtypes.data.tasks import Metric, metrics_in, sizes_in, tested_metric
 
 
 class DropsOfDraws(NamedTuple):
-    """Drops of one score from the baseline: under a condition, and under the same operations on random heads.
+    """How much worse one score is than the baseline's, under a condition and under draws of random heads.
 
-    own, low, high: the condition's drop, in points or nats per token and positive if the score is worse, with its
-    interval over questions. draws: [draw] the drop under each draw of random heads, as many of each layer as the
-    condition changes. overlap: the share, 0 to 1, of the condition's heads that get the same operation in a draw,
-    mean over draws.
+    own, low, high: the condition's mean drop and the ends of its interval over questions, in points or nats per token;
+    positive is worse. draws: [draw] the mean drop if the condition's operations act on as many random heads of each
+    layer instead. overlap: share, 0 to 1, of the condition's heads with the same operation in a draw, mean over draws.
     """
 
     metric: Metric
@@ -34,10 +33,11 @@ class DropsOfDraws(NamedTuple):
 
 
 def drops_of_draws(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, DropsOfDraws]:
-    """Return {score, such as f1: its drops under a condition and under draws of random heads}.
+    """Return {score, such as f1: its drops from the baseline under a condition and under draws of random heads}.
 
-    controls: a table with the columns draw (of random heads), id (of a question), overlap (0 to 1, of the draw) and
-    scores. scores, baseline: the id and scores of at least these questions under the condition and the baseline.
+    controls: a row for each draw of random heads and each question, with the columns draw, id (of the question),
+    overlap (`DropsOfDraws.overlap` of the draw) and scores. scores, baseline: a row for each question, with id and
+    scores, under the condition and the baseline. Questions that `controls` lacks are ignored.
     """
     controls = controls.sort_values(["draw", "id"])
     asked, overlap = controls["id"].unique(), float(controls.groupby("draw")["overlap"].first().mean())
@@ -53,13 +53,14 @@ def drops_of_draws(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Da
 
 
 def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.DataFrame) -> dict[str, float | int]:
-    """Return a condition's drops from the baseline, and those of its controls, for a row of a table.
+    """Return {column: number} for a row of a table: a condition's drops from the baseline, and its controls' drops.
 
-    A control is the same operations on as many random heads of each layer; each draw gives one. controls, scores,
-    baseline: tables of each question's scores under all controls, the condition and the baseline. The keys are
+    A control does the condition's operations on as many random heads of each layer, drawn anew for each control.
+    controls: a row for each draw and question, with draw, id, overlap and scores. scores, baseline: a row for each
+    question, with id and scores, under the condition and the baseline. Drops are in points or nats per token.
       control_draws, control_questions: numbers of draws and questions in `controls`.
-      control_overlap: share, 0 to 1, of the condition's heads that get the same operation in a draw, mean over draws.
-      own_drop_{metric}: the condition's drop on these questions, in points or nats per token, positive if worse.
+      control_overlap: share, 0 to 1, of the condition's heads with the same operation in a draw, mean over draws.
+      own_drop_{metric}: the condition's drop on these questions; positive if the score is worse.
       control_drop_{metric}, ..._low, ..._high: mean, lowest and highest of the controls' drops.
     """
     drops = drops_of_draws(controls, scores, baseline)

@@ -32,10 +32,10 @@ def read_scores(paths: Sequence[StrPath]) -> list[pd.DataFrame]:
 class Scored:
     """One score of a model under several conditions, as a mean for each unit: each article, or each question.
 
-    scores: {condition: a table with a row of scores for each question}. metric: the name of the score. by_article:
-    whether articles are the units, if the tables have the column article; else questions are. Questions about one
-    article are not independent, so that an interval over them cannot be trusted. Raises `InputError` if a score is NaN
-    or infinite.
+    scores: {condition: a table with a row of scores for each question}. metric: name of the score, such as f1.
+    by_article: True for articles as units, if the tables have the column article; else questions are the units.
+    Questions about one article depend on one another, so that an interval over such questions cannot be trusted.
+    Raises `InputError` if a score is NaN or infinite.
     """
 
     def __init__(self, scores: Mapping[str, pd.DataFrame], metric: str, *, by_article: bool = True) -> None:
@@ -54,17 +54,15 @@ class Scored:
         self._own = values.groupby(unit).sum().div(self._sizes, axis=0)
 
     def sum(self, weights: Mapping[str, float], baseline: str | None = None) -> Measured:
-        """Return the sum of the conditions' mean scores, each times its weight, with an interval over units.
+        """Return a weighted sum of the conditions' mean scores, with its interval over units, in the unit of the score.
 
-        weights: {condition: weight}. baseline: the baseline's name; None if no drops are formed.
-        The interval joins those of the sum's parts (`statistics.added`). There is one part, the sum itself. If the
-        baseline and other conditions have weights that do not sum to 0, there are two parts: the weighted drops from
-        the baseline, and the baseline's score times the sum of all weights. If nearly all units score the same under
-        some condition (nearly all answers are wrong there), each condition is a part, unless nearly all drops are the
-        same, too. Nearly all are the same if fewer than 8, and fewer than half, differ from the most frequent value.
+        weights: {condition: its weight}; for a difference of two conditions, 1 and -1. baseline: name of the condition
+        from which the others drop, None without drops. Only the interval depends on `baseline`.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())
+        # Drops and the baseline are parts; each condition is one if nearly all units score the same under it (nearly
+        # all answers are wrong there), unless nearly all drops are the same, too.
         parts = [self._part(weights)]
         if len(weights) > 1 and baseline in weights and abs(rest) > 1e-9:
             parts = [self._part({baseline: rest}), self._part({**weights, baseline: weights[baseline] - rest})]
@@ -82,14 +80,15 @@ class Scored:
 
 
 def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None) -> pd.DataFrame:
-    """Return each condition's mean scores and their drops from the baseline, with intervals; a row for each condition.
+    """Return a row for each condition: its mean scores and their drops from the baseline, with intervals.
 
     scores: {condition: a table with a row of scores for each question, perhaps with the column article}. baseline: the
-    name of the baseline, or None. The columns are condition and, for each metric, {metric}, the mean score, and
-    drop_{metric}, how much worse the mean is than the baseline's, in the unit of the scores. Further columns are the
-    ends of the intervals of both: _low and _high over questions, _low_by_article and _high_by_article over articles.
-    Drops are NaN without a baseline. Intervals are NaN over fewer than 8 questions or articles, for unknown articles,
-    and for the baseline's own drop, 0. The F1 of sentence pairs has no columns, since it is no mean over pairs.
+    name of the baseline, or None. The first column is condition. Each metric, such as f1, has two columns in its own
+    unit: {metric}, the mean score, and drop_{metric}, how much worse the mean is than the baseline's.
+    Each of the two has four more columns, ends of its interval: {column}_low and _high over questions, and
+    {column}_low_by_article and _high_by_article over articles. Drops are NaN without a baseline.
+    Ends are NaN over fewer than 8 questions or articles, over unknown articles, and for the baseline's own drop, which
+    is 0. The F1 of sentence pairs has no columns, since it is no mean over pairs.
     """
     first = next(iter(scores.values()))
     table = {"condition": list(scores)}

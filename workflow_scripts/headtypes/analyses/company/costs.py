@@ -28,11 +28,12 @@ _LEAST_SETS = 3
 
 
 class Fit(NamedTuple):
-    """The costs of heads by least squares, or by ridge, from the losses of sets (heads that are left out together).
+    """The cost of each head, fitted to what a model loses when random sets of heads are left out.
 
-    effects: [head] the costs. errors: [head] their standard errors over sets. freedom: residual degrees of freedom.
-    operator: [head, set], whose product with the losses of sets is the effects. penalty: of ridge, 0 for least squares.
-    adjusted: the fit's adjusted R2. held_out: the R2 of sets of each of ten parts by a fit to the other nine.
+    effects, errors: [head] costs in the unit of the losses, and their standard errors over sets. freedom: residual
+    degrees of freedom. operator: [head, set] matrix; the effects are its product with the losses of the sets.
+    penalty: weight of the penalty of ridge regression, 0 for least squares. adjusted: adjusted R2 of the fit. held_out:
+    R2 of losses that are predicted, for each tenth of the sets, by a fit to the other nine tenths.
     """
 
     effects: np.ndarray
@@ -45,12 +46,12 @@ class Fit(NamedTuple):
 
 
 def fit_sets(away: np.ndarray, lost: np.ndarray) -> Fit:
-    """Return the fit of one effect of each head to the losses of sets (heads that are left out together).
+    """Return the cost of each head, fitted by linear regression to what a model loses without sets of heads.
 
-    away: [set, head] bool, heads that a set lacks. lost: [set] how much worse the model is without the set's heads.
-    Effects sum to zero: an effect is how much more a head costs than the mean head of the model, or of its layer if
-    every set lacks equally many heads of each layer. Ridge is used below 3 sets per head. Raises `InputError` if all
-    losses are equal.
+    away: [set, head] bool, heads that a set leaves out. lost: [set] how much worse the model is without these heads.
+    A cost is relative to the mean head of the model, or of the head's layer if every set has equally many heads of each
+    layer. The costs sum to 0. Below 3 sets per head the regression is ridge, else least squares.
+    Raises `InputError` if all losses are equal.
     """
     if np.ptp(lost) < 1e-12:
         raise InputError("All sets of heads lose the same, so that no head costs more than another.")
@@ -157,12 +158,13 @@ def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
 def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> dict:
     """Return the two heads whose joint cost differs most, in standard errors, from the sum of their costs.
 
-    away: [set, head] heads that a set lacks. lost: [set] losses in nats. fit: of costs to these losses. seed: of p.
-    The 24 heads whose costs differ most from 0, in standard errors, are paired, if at least three sets lack both.
-    The keys are heads (two indices), sets (number that lack both), effect (joint cost minus the sum of both costs, in
-    nats), standard_error, and p, the probability that any pair's effect is by chance at least as far from 0, in
-    standard errors, by permutation over sets of what costs do not explain (Freedman and Lane 1983). If no pair can be
-    tested, heads is empty, sets is 0, and the rest is None.
+    away: [set, head], 1 for heads that a set leaves out. lost: [set] losses in nats. fit: the result of `fit_sets` for
+    both. seed: of the permutations for p. Pairs of the 24 heads with costs furthest from 0, in standard errors, are
+    tested if at least 3 sets leave out both heads. Keys of the result:
+      heads, sets: indices of the two heads, and the number of sets that leave out both.
+      effect, standard_error: joint cost minus the sum of both costs, in nats, and its standard error.
+      p: how probable it is that by chance any tested pair has an effect of as many standard errors.
+    Without a pair to test, heads is empty, sets is 0, and the rest is None.
     """
     some = np.sort(np.argsort(-np.abs(fit.effects / fit.errors), kind="stable")[:_PAIRED])
     one, other = (some[index] for index in np.triu_indices(len(some), 1))
@@ -178,6 +180,7 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
     found = alone.T @ left / scale / np.sqrt((left**2).sum() / freedom)
     rng = np.random.default_rng(seed)
     permuted = rng.permuted(np.broadcast_to(left, (_PAIR_PERMUTATIONS, len(away))), axis=1)
+    # What costs do not explain is permuted over sets (Freedman and Lane 1983).
     # Over all sets, since a permutation has nothing of what was fitted.
     largest = np.abs((permuted @ alone) / scale / left.std()).max(1)
     most = int(np.abs(found).argmax())
@@ -206,15 +209,15 @@ _BLOCK = 500
 
 
 def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.ndarray]], *, seed: int) -> pd.DataFrame:
-    """Return a table that relates costs of heads to labels, such as types, or to numbers of heads; a row for each.
+    """Return how labels of heads, such as types, and numbers of heads relate to costs, a row for each.
 
-    costs: [layer, head]. families: {family: {label: [layer, head]}}, booleans (heads with the label) or numbers of
-        heads (NaN for none). The columns are family, label, heads (how many have the label or a number), statistic and
-        p. The statistic of a label is how much more its heads cost than all heads of their layer, on average; that of a
-        number is its rank correlation with costs within layers.
-    p: two-sided, corrected for all labels of the family (Westfall and Young 1993): the share of permutations of heads
-        within layers in which the family's largest statistic is at least as far from 0 as the label's, in standard
-        deviations under permutation. Labels of all heads or none, and numbers equal in each layer, have no row.
+    costs: [layer, head]. families: {family: {label: values}}, where values, [layer, head], are True for heads with the
+    label, or are a number of each head (NaN for none). seed: of the permutations for p. Columns of the result:
+      family, label, heads: names, and how many heads have the label or a number.
+      statistic: of a label, the mean over its heads of the cost minus the mean cost of the layer; of a number, the rank
+          correlation with costs within layers, -1 to 1.
+      p: two-sided, permuting heads within layers, corrected for all labels of a family (Westfall and Young 1993).
+    A label of all heads or of none has no row, nor has a number that is equal for all heads of each layer.
     """
     names, vectors, counts = [], [], []
     ranked = _ranks(costs)
@@ -252,6 +255,7 @@ def compare_labels(costs: np.ndarray, families: Mapping[str, Mapping[str, np.nda
     sizes, own = np.abs(permuted) / deviation, np.abs(found) / deviation
     table = pd.DataFrame([name[:2] for name in names], columns=["family", "label"])
     table["heads"], table["statistic"] = counts, found
+    # Statistics of a family are compared in their standard deviations under permutation.
     for members in table.groupby("family", sort=False).groups.values():
         largest = sizes[:, members].max(1)
         reached = (largest[:, None] >= own[members] - 1e-9).sum(0)

@@ -17,12 +17,13 @@ DEEP = 12
 
 @dataclass(frozen=True)
 class Company:
-    """The scores of each unit (a question, pair or document) without sets of heads, and with all heads (`whole`).
+    """The scores of each unit (a question, pair or document) without each set of heads, and with all heads.
 
-    away: [set, layer, head] bool, the heads that a set lacks. scores, whole: [set, unit, metric] and [unit, metric].
-    metrics: names of the scores: `loss`, the cross entropy of the right answer in nats, and names of `METRICS`. sizes:
-    [unit] a document's number of tokens, over which its scores are sums; 1 for other units. articles: of each unit its
-    article, empty if unknown. made: JSON of the code, the input files and the settings except the number of sets.
+    away: [set, layer, head] bool, the heads that a set leaves out. scores: [set, unit, metric], without these heads.
+    whole: [unit, metric], with all heads. metrics: `loss` (cross entropy of the right answer, in nats) and names of
+    `METRICS`. sizes: [unit] number of tokens of a document, whose scores are sums over tokens; 1 for other units.
+    articles: each unit's article, empty if unknown. made: JSON of code, input files and settings except the number of
+    sets.
     """
 
     away: Bool[np.ndarray, "set layer head"]

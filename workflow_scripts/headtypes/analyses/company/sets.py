@@ -29,14 +29,14 @@ _TOGETHER = 10
 
 
 def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | None, seed: int) -> np.ndarray:
-    """Return random sets of heads, which are left out together: [set, layer, head] bool.
+    """Return random sets of heads, each to be left out together: [set, layer, head] bool.
 
-    layers, heads: layers of the model, and heads of a layer. seed: of the draw; more sets do not change the first sets.
-    sets: how many; None for as many as put each head in 13 sets, and at least 150. per_layer: how many heads of a layer
-        a set has; None for one in twelve.
-    A set has heads of all layers or, in models of more than twelve layers, of a third of them. Each layer's heads are
-    dealt to sets in random order, again and again, so that all heads are in about equally many sets.
-    Raises `InputError` if a layer has fewer heads than `per_layer`, or if some head would be in no set.
+    layers, heads: number of layers of the model, and of heads in a layer. sets: number of sets; None for as many as put
+    each head in 13 sets, and at least 150. per_layer: heads of a layer in a set; None for one in twelve. seed: of the
+    draw; with the same seed, more sets begin with the same sets.
+    A set has heads of all layers or, in models of more than twelve layers, of a third of the layers. All heads are in
+    about equally many sets. Raises `InputError` if a layer has fewer heads than `per_layer`, or if a head would be in
+    no set.
     """
     per_layer = per_layer or max(1, round(heads / _ONE_IN))
     if per_layer > heads:
@@ -51,6 +51,7 @@ def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | Non
             f"company.sets asks for {sets} sets, in which some of the model's {layers * heads} heads would never be "
             f"away; ask for at least {round_of}."
         )
+    # In each round, a layer's heads are dealt to sets in random order.
     drawn = np.concatenate(
         [_round(layers, heads, per_layer, share, [seed, number]) for number in range(ceil(sets / round_of))]
     )
@@ -90,14 +91,14 @@ def evaluate_company(
     earlier: Company | None = None,
     **settings,
 ) -> Iterator[Company]:
-    """Yield a model's scores while the heads of each set are ablated: after every few sets, all scores so far.
+    """Yield a model's scores while random sets of heads are ablated: after every ten sets, all scores so far.
 
-    rows, windows: questions, pairs or documents, and their windows. head_outputs: mean outputs of heads, [layer, head,
-        channel], for the operation `mean`. sets: how many sets are drawn; None for 13 sets with each head, at least
-        150. per_layer: heads of a layer in a set; None for one in twelve. operation: what is done to these heads, such
-        as `zero`. questions: how many of the rows are drawn at random, or "all". seed: of sets and questions. settings:
-        fields of `ablation.evaluation.Settings`. made: JSON of the code, the input files and the settings except
-        `sets`. earlier: scores of an earlier run, which are used again if their `made` is the same.
+    rows, windows: questions, pairs or documents, and their windows. record: the fetched model. head_outputs: mean
+    outputs of heads, [layer, head, channel], for the operation `mean`. sets: number of sets; None for 13 sets with each
+    head, at least 150. per_layer: heads of a layer in a set; None for one in twelve. operation: what is done to the
+    heads of a set, such as `zero`. questions: how many rows are drawn at random, or "all". seed: of the sets and of the
+    rows. made: JSON of all that scores depend on except `sets`. earlier: scores of an earlier run, which are used again
+    if the run's `made` is the same. settings: fields of `ablation.evaluation.Settings`.
     """
     away = draw_sets(record.layers, record.heads, sets=sets, per_layer=per_layer, seed=seed)
     known = earlier if earlier is not None and earlier.made == made else None

@@ -163,10 +163,10 @@ read_coreference = table_reader("holds no accuracies at antecedents", dict.fromk
 
 @dataclass(frozen=True)
 class MentionSums:
-    """Numbers of mentions in each document, and of those whose antecedent is found (`right`): [document, row].
+    """For each document, how many mentions it has, and for how many the antecedent is found: [document, row] each.
 
-    A row is about a best head or baseline, and a type of mentions: system, candidates, type and chosen are as in the
-    table of `measure_coreference`. For the baseline `chance`, `right` is a sum of probabilities.
+    A row is one best head or baseline on one type of mentions; `measure_coreference` explains system, candidates, type
+    and chosen. right: mentions whose antecedent is found; for the baseline `chance`, the sum of the probabilities.
     """
 
     system: Annotated[list[str], Stored(dimension="row")]
@@ -190,21 +190,23 @@ class _Row(NamedTuple):
 def measure_coreference(
     documents: Sequence[AnnotatedDocument], guesses: AntecedentGuesses
 ) -> tuple[pd.DataFrame, MentionSums]:
-    """Return (table, sums): accuracy at antecedents of every head, the best heads and baselines, on the same mentions.
+    """Return (table, sums): accuracy at antecedents of every head, of the best heads and of baselines.
 
-    sums: the sums over each document from which the table's intervals are made. Columns of the table:
-      system: `head` (any head), `best_head` (best on mentions of all types together), `best_head_of_type` (best on
-          mentions of the row's type), or a baseline. Baselines choose an earlier mention: `nearest` (the nearest),
-          `head_match` (the nearest with the same head word), `rules` (the nearest with the same words; if there is
-          none, with the same head word, then with agreeing number, gender and person, then any), `chance` (a random
-          one); `nearest_other` chooses the nearest mention on either side.
-      candidates: `words` (a head's guess is any other word), `words_before`, or `mentions` (its guess is the head word
-          of an earlier mention; also for baselines). type: type of the mentions, or `all`.
-      chosen: `documents` if a best head is chosen and scored on all documents, as in the paper; `halves` if it is
-          chosen on documents of odd index for those of even index, and the reverse; else empty.
-      layer, head: from 0; empty for baselines, and if halves choose differently. mentions, documents: their numbers.
-      accuracy, low, high: in percent, with the interval over documents; a single head has no interval.
-      above_{nearest, head_match, rules}, ..._low, ..._high: the best head's accuracy minus the baseline's, in points.
+    sums: numbers of each document, for the intervals. All systems are scored on the same mentions. Columns of the
+    table:
+      system: `head` (any one head), `best_head` (the best on mentions of all types), `best_head_of_type` (the best on
+          mentions of this type), or a baseline. A baseline guesses an earlier mention: `nearest`; `head_match`, the
+          nearest with the same head word; `chance`, a random one; `rules`, the nearest with the same words, else with
+          the same head word, else with agreeing number, gender and person, else any. `nearest_other` guesses the
+          nearest mention on either side.
+      candidates: words to guess, `words` (all others), `words_before`, or `mentions` (head words of earlier mentions).
+      type: `pronoun`, `proper`, `nominal` or `all`.
+      chosen: `documents` if the best head is chosen and scored on all documents, as in the paper; `halves` if chosen on
+          documents of odd index and scored on those of even index, and the reverse; empty for other systems.
+      layer, head: from 0; empty for baselines, and if the two halves choose different heads.
+      mentions, documents: numbers of mentions, and of documents with such mentions.
+      accuracy, low, high: in percent, with the interval over documents; for `head`, low and high are NaN.
+      above_{nearest, head_match, rules}, ..._low, ..._high: best head's accuracy minus the baseline's, in points.
     Raises `InputError` if the guesses are not of these documents.
     """
     rows, baselines, document = _rows(documents, guesses)

@@ -18,12 +18,11 @@ from headtypes.models.records import ModelRecord, read_model_record
 
 
 class AntecedentReducer(WordReducer):
-    """A reducer, run with a model, of every head's guesses at the antecedents of mentions in parts of documents.
+    """A reducer whose result is every head's guesses at antecedents: for each part, [mention, layer, head, 3] int16.
 
-    A guess is the candidate that the mention's head word looks at most, the first on a tie. There are three guesses,
-    since there are three sets of candidates: all other words; the words before the head word; and head words of the
-    mentions that end before this mention starts.
-    The result has an array for each part, [mention, layer, head, 3] int16: indices of words, -1 if none can be seen.
+    A part is a piece of a document. A guess is the index, in the part, of the word at which the mention's head word
+    looks most; -1 if the head word can see none. The three guesses are among all other words, among the words before
+    the head word, and among head words of mentions that end before this mention starts.
 
     word_of_token: for each part the index of each token's word, -1 for special tokens. anaphors_of: for each part the
     mentions whose antecedents are guessed.
@@ -57,6 +56,7 @@ class AntecedentReducer(WordReducer):
             if rows.mask is not None:
                 candidates = candidates & rows.mask[row, 1:-1]
             weights = rows.attention[:, row, 1:-1].masked_fill(~candidates[:, None], -torch.inf)
+            # The first on a tie.
             value, word = weights.max(-1)
             guess[number, rows.layer] = torch.where(value > -torch.inf, word, -1).T
 

@@ -26,13 +26,13 @@ class _Phrase:
 
 
 def head_by_parse(parse: Sequence[str], xpos: Sequence[str], start: int, stop: int) -> int:
-    """Return the index of the head word of the words [start, stop) of a sentence, by its parse tree.
+    """Return the index of the head word of a sentence's words `start` to `stop` - 1, by the parse tree.
 
-    parse: a piece for each word of the sentence, such as `(NP*` and `*)`. xpos: parts of speech of the Penn Treebank.
-    Rules for noun phrases (Collins 1999, appendix A) choose one of the largest constituents within the words, then a
-    child of the chosen constituent, and so on down to a word.
+    parse: the tree as a piece for each word, such as `(NP*` and `*)`. xpos: each word's part of speech (Penn Treebank).
+    The rules are those of Collins (1999, appendix A) for noun phrases.
     """
     phrases = _phrases(parse, xpos)
+    # One of the largest constituents within the words, then a child of it, and so on down to a word.
     while children := _largest(phrases, start, stop):
         head = _head_child(children)
         phrases, start, stop = phrases[phrases.index(head) + 1 :], head.start, head.stop
@@ -150,13 +150,14 @@ def sentence_with(document: AnnotatedDocument, word: int) -> tuple[int, Annotate
 def head_word_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
     """Return the index of the head word of a sentence's words from index `start` to `end`, included.
 
-    With a dependency tree, the head word is the word whose head is not among these words; of several, the nearest to
-    the root, then the first. With a parse tree, Collins' rules decide. With neither, the head word is the word before
-    the first preposition, relative pronoun or punctuation behind word `start`, or else the last word.
+    With a dependency tree, the head word is the word whose syntactic head is outside of these words. With a parse tree
+    alone, `head_by_parse` decides. With neither, the head word stands before the first preposition, relative pronoun or
+    punctuation mark behind word `start`, or else is the last word.
     """
     if sentence.heads is not None:
         heads = sentence.heads
         tops = [word for word in range(start, end + 1) if not start <= heads[word] - 1 <= end]
+        # Of several, the nearest to the root, then the first.
         return min(tops, key=lambda word: (_depth(heads, word), word))
     if sentence.parse is not None:
         return head_by_parse(sentence.parse, sentence.xpos, start, end + 1)

@@ -72,17 +72,16 @@ def draw_sequences(
 
 
 class Targets(PerSample):
-    """A reducer, run with a model on `sequences`, of the scores of detectors and of the same scores under their nulls.
+    """A reducer of each head's score by each detector, and of its null (the same where there is nothing to detect).
 
-    The result is {detector: (score, null)}, [sequence, layer, head] each; `next` is left out if no token looks ahead.
-    A sequence is `x x` or `x y`: x is n random tokens, y the same tokens shuffled. A[s, t] is the attention of token s
-    to token t. Means are over tokens s.
-    induction: A[s, s - n + 1], the token after the earlier occurrence (Olsson et al. 2022), and
-    duplicate: A[s, s - n], the earlier occurrence itself (Wang et al. 2023). Both are means over the second half: the
-        score of `x x`, the null of `x y`.
-    first: A[s, 0], mean over the second half of `x y`; the null is the largest such mean at another token t.
-    previous, next: A[s, s - 1] and A[s, s + 1], means over the n middle tokens of `x y`; the null is the largest such
-        mean of A[s, s + offset] at any other offset from -(n // 2) to n // 2.
+    The result is {detector: (score, null)}, both [sequence, layer, head]. A sequence is `x x` or `x y`: x is n random
+    tokens, y the same tokens in another order. A[s, t] is the attention of token s to token t.
+      induction: mean of A[s, s - n + 1] over s in the second half, on `x x`; null: on `x y` (Olsson et al. 2022).
+      duplicate: mean of A[s, s - n] over s in the second half, on `x x`; null: on `x y` (Wang et al. 2023).
+      first: mean of A[s, 0] over s in the second half of `x y`; null: the largest such mean of A[s, t] at another t.
+      previous, next: mean of A[s, s - 1] or A[s, s + 1] over the n middle tokens s of `x y`; null: the largest such
+          mean of A[s, s + offset] at another offset from -(n // 2) to n // 2.
+    If no token can look ahead, the result lacks `next`.
     """
 
     def __init__(self, sequences: Sequences):
@@ -119,11 +118,11 @@ class Targets(PerSample):
 
 
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
-    """Return a table with the columns detector; sequence, layer, head (from 0); score and null.
+    """Return a row for each detector, sequence, layer and head, with columns of these names (from 0), score and null.
 
-    score: share of attention to the token that the detector looks for, such as the previous one, mean over tokens.
-    null: for induction and duplicate the same share if the second half is shuffled; for first the largest mean share to
-    another position, for previous and next to another distance. what: a name of the work, for messages.
+    score: share of the head's attention to the token that the detector looks for, such as the previous one; mean over
+    tokens. null: for induction and duplicate, the score with the second half shuffled; for first, the largest share to
+    another position; for previous and next, to another distance. what: name of the work in messages.
     """
     (scores,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     score, null = (np.stack([pair[side] for pair in scores.values()]) for side in (0, 1))
@@ -142,15 +141,15 @@ def measure_detectors(
 
 
 def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
-    """Return a table of the score of every head by each detector, and of whether the detector detects the head.
+    """Return a row for each detector, layer and head: mean score, its null, and whether the head is detected.
 
-    scores: a row for each detector, sequence, layer and head, with score and null, shares of attention. least: the
-        share by which the score of a detected head exceeds the null.
-
-    The table has a row for each detector, layer and head (from 0), with the columns detector, layer, head; score, null
-    and difference, means over sequences; low and high, the interval of difference; above, on how many sequences the
-    difference is above `least`; sequences, number of all sequences; p of the hypothesis that it is above on at most
-    half of all (sign test); corrected_p (Holm 1979, over all rows); detected, whether corrected_p is below 0.05.
+    scores: the table of `read_detectors`, with score and null (shares of attention) for each sequence. least: by how
+    much the score of a detected head must exceed the null. Columns of the result:
+      detector, layer, head: layer and head from 0.
+      score, null, difference, low, high: means over sequences of score, null and score - null; interval of difference.
+      above, sequences: number of sequences on which score - null is above `least`, and of all.
+      p: of a sign test of the hypothesis that score - null is above `least` on at most half of all sequences.
+      corrected_p, detected: p corrected over all rows (Holm 1979), and whether corrected_p is below 0.05.
     """
     floats = scores.astype({"score": float, "null": float})
     score, null = (floats.pivot_table(name, ["detector", "layer", "head"], "sequence") for name in ("score", "null"))

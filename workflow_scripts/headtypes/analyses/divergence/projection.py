@@ -18,11 +18,11 @@ _PERMUTATIONS = 2000
 
 
 def project_heads(divergence: Divergence, *, seed: int) -> tuple[pd.DataFrame, dict]:
-    """Return (table, summary): places of the heads in two dimensions whose distances are near the heads' divergences.
+    """Return (table, summary): a place in two dimensions for each head, so that distances show divergences of heads.
 
-    seed: 0 to 2**32 - 1. table: layer, head (both from 0), x and y, in nats. summary: {"rows": number of rows of
-    attention, "stress", "correlation": numbers of `goodness_of_fit` (0 and 1 for a perfect fit), "layers": dictionary
-    of `layer_test`, on whether heads of one layer are more alike than heads of different layers}.
+    seed: 0 to 2**32 - 1. table: a row for each head, with layer, head (both from 0), and its place x, y, in nats. Keys
+    of summary: rows (number of rows of attention), stress and correlation (how well distances show divergences, see
+    `goodness_of_fit`; 0 and 1 are perfect), and layers (the result of `layer_test`).
     """
     distances = divergence.of_a_row
     with one_thread():
@@ -65,13 +65,14 @@ def goodness_of_fit(
 def layer_test(
     divergences: Float[np.ndarray, "head head"], layer: np.ndarray, seed: int, permutations: int = _PERMUTATIONS
 ) -> dict[str, float | int | None]:
-    """Return a test of whether heads of one layer are more alike than heads of different layers.
+    """Return a permutation test of whether heads of one layer are more alike than heads of different layers.
 
-    layer: the layer of each head, [head]. The keys are within, between (mean divergence of two heads of one layer, and
-    of different layers); difference (within minus between); low, high (difference minus the 97.5 % quantile, and minus
-    the 2.5 % quantile, of differences with layers permuted); p (share of permutations, with the given layers as one,
-    whose difference is at least as low); and permutations (their number). All but permutations are None if no two heads
-    are of one layer, or no two are of different layers.
+    divergences: in nats, small for heads that are alike. layer: [head] the layer of each head. Keys of the result:
+      within, between: mean divergence of two heads of one layer, and of two heads of different layers.
+      difference, low, high: within - between (negative if heads of a layer are alike), and its interval: difference
+          minus the 97.5 % and the 2.5 % quantile of the differences with layers permuted.
+      p, permutations: share of permutations, the given layers counted as one, whose difference is at least as low;
+          number of permutations. All else is None if no two heads are of one layer, or no two of different layers.
     """
     pairs = np.triu_indices(len(layer), 1)
     of_pairs = divergences[pairs]

@@ -176,12 +176,12 @@ def _measured(run: ModelOnTask, loss_of: Callable[[], Loss | _GoldAnswers | str]
 def gradients_by_kind(
     model: PreTrainedModel, loss: Loss | _GoldAnswers, batch_tokens: int, what: str
 ) -> Float[np.ndarray, "layer head kind"]:
-    """Return the mean over samples of each head's mean |dLoss / dA[s, t]|, over all queries s and all keys t of a kind.
+    """Return each head's mean |dLoss / dA[s, t]| over queries s and keys t of a kind, then over samples.
 
-    Kinds of keys are `[SEP]`, `[CLS]`, comma or period, other tokens, and all tokens. Words that are masked to be
-    predicted are in no kind. Every other key counts, even one that a causal or local layer hides from the query: the
-    attention is a free variable. A sample without a key of the kind does not count; if there are only such samples, the
-    mean is NaN. what: a name of the work, for messages.
+    A is the head's attention. The kinds are `[SEP]`, `[CLS]`, comma or period, other tokens, and all tokens. Masked
+    words to be predicted are in no kind. A key that a causal or local layer hides from the query counts, too: A is a
+    free variable. A sample without a key of the kind is left out; NaN if no sample has one. what: name of the work in
+    messages.
     """
     # Only head outputs need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)

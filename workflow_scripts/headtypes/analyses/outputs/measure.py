@@ -37,15 +37,15 @@ HEADS = ("layer", "head", *TOKENS, *QUARTERS, "low", "high", "relative", "off", 
 
 @dataclass(frozen=True)
 class Outputs:
-    """The vectors that every head writes into the residual stream, on every sample.
+    """How long the vectors are that every head adds to the residual stream, on every sample, and the stream's size.
 
-    written: [sample, layer, head, 12]. Nine columns are means over tokens of the length of the vector that the head
-        adds to the token, divided by the length of the residual stream there. The tokens are all, the first, other
-        `[CLS]` and `[SEP]`, comma and period, all other tokens, and each quarter of the sample without its first token;
-        NaN without such a token. The tenth column is the vector's mean length. The last two are shares of attention to
-        the first token, and to the token at which the stream has its largest number.
-    stream: [sample, layer, 3] largest and median magnitude in the stream that the layer reads, and the token, from 0,
-        with the largest. length: the number of tokens of each sample. reason: why there are no values, or None.
+    written: [sample, layer, head, 12], by `COLUMNS`. Nine columns are the length of the vector that the head adds to a
+    token, divided by the length of the residual stream at the token, mean over: all tokens; the first; other `[CLS]`
+    and `[SEP]`; commas and periods; all other tokens; and each quarter of the sample without the first token. A mean
+    over no token is NaN. The tenth column is the vector's mean length. The last two are shares of attention to the
+    first token, and to the token at which the stream has its largest number.
+    stream: [sample, layer, 3] of the stream that the layer reads, the largest magnitude, the median magnitude, and the
+    index of the token with the largest. length: [sample] number of tokens. reason: why there are no values, or None.
     """
 
     written: Float32[np.ndarray, "sample layer head 12"]

@@ -185,13 +185,13 @@ def train_probes(
     learning_rate: float = 0.002,  # The paper does not give it.
     **settings,
 ) -> dict:
-    """Return how many words probes (parsers that read attention) get right, trained on sentences of a treebank.
+    """Return how many syntactic heads probes (parsers that read attention) find, after training on a treebank.
 
-    training: sentences from which probes learn, one step each, in this order. scored: sentences that probes parse.
+    training: sentences from which probes learn, one step each, in this order. scored: sentences that probes then parse.
     vectors: path of a file of word vectors in GloVe's text format; None for the model's own embeddings.
-    sentences: how many of the first training sentences are used, or "all". settings: arguments of `ModelOnTask`.
-    starts: random starts of each probe. root: `first`, a candidate for a syntactic head has its own word's vector; or
-        `released`, as in the released code, it has the next word's, and a word may be its own syntactic head.
+    sentences: how many of the first training sentences are used, or "all". starts: random starts of each probe.
+    root: `first`, a candidate for a syntactic head has its own word's vector; or `released`, as in the paper's code,
+        the candidate has the next word's, and a word may be its own syntactic head. settings: for `ModelOnTask`.
 
     Returns a dictionary for JSON with the keys
       right: {name of a probe: [start][sentence] number of words of a scored sentence whose syntactic head it finds}.
@@ -268,12 +268,11 @@ class ProbedSentence(NamedTuple):
 
 
 class Attention(nn.Module):
-    """A probe that reads attention alone, with score[i, j] = sum_k w_k W^k[i, j] + u_k W^k[j, i].
+    """A probe that scores word i as the syntactic head of word j from attention alone: [random start, i, j].
 
-    W^k is the attention between words of head k; word i is a candidate for the syntactic head of word j. For the root,
-    W^k[i, j] is a times the attention of `[CLS]` to word j plus b times the attention of `[SEP]` to it, and W^k[j, i]
-    the same of the attention of word j to `[CLS]` and `[SEP]`, with one a and one b for all heads. For a model without
-    special tokens the root's score is a constant that is learned.
+    score[i, j] = sum_k w_k W^k[i, j] + u_k W^k[j, i], where W^k[i, j] is the attention of head k from word i to word j,
+    and w and u are learned. For the root, W^k[0, j] = a W^k[CLS, j] + b W^k[SEP, j], and W^k[j, 0] = a W^k[j, CLS] + b
+    W^k[j, SEP], with one learned a and b for all heads. Without special tokens, the root's score is a learned constant.
 
     maps: twice the number of heads. generators: a random generator for each random start.
     """
@@ -298,12 +297,12 @@ class Attention(nn.Module):
 
 
 class AttentionAndWords(Attention):
-    """A probe that reads attention, with weights from a linear layer (with a bias) on the vectors of the two words.
+    """A probe that reads attention, weighted by a linear layer (with a bias) on the vectors of both words.
 
-    maps: twice the number of heads. channels: length of a word vector. generators: one for each random start. root:
-        `first`, candidate i has the vector of word i, and candidate 0, the root, has none; or `released`, as in the
-        paper's code, candidate i has that of word i + 1, and the last word has none. A candidate without a vector makes
-        both vectors of its pairs zeros.
+    maps: twice the number of heads. channels: length of a word vector. generators: one for each random start.
+    root: which vector candidate i has (0 is the root, i > 0 is word i). `first`: that of word i; the root has none.
+        `released`, as in the paper's code: that of word i + 1; the last word has none. In a pair with such a candidate,
+        the vectors of both words are zeros.
     """
 
     def __init__(

@@ -49,13 +49,14 @@ read_probe_scores = table_reader(
 
 
 def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses) -> tuple[pd.DataFrame, RightWords]:
-    """Return (table, right words): unlabelled attachment scores of probes and baselines, and the words they get right.
+    """Return (table, right words): unlabelled attachment scores of probes and baselines, and how many words are right.
 
-    probes: the result of `measure.train_probes`. sentences: the evaluated part of the treebank. arcs: the guesses of
-        attention heads on it. Baselines: right-branching, the best offset and the best head on `sentences`.
-    Columns of the table: system, name of a probe or baseline; minus, the system whose score is subtracted, empty for a
-    score by itself; uas, low, high, the score or difference in percent, with the interval over sentences; least, most,
-    the smallest and largest score of a probe's random starts, NaN for a difference. Punctuation does not count.
+    probes: the result of `measure.train_probes`. sentences: the evaluated part of the treebank. arcs: guesses of
+        attention heads on these sentences. Baselines: right-branching, the best offset and the best head there.
+    Punctuation does not count. Columns of the table:
+      system, minus: name of a probe or baseline; the system whose score is subtracted, empty if none is.
+      uas, low, high: the score, or the difference, in percent, with its interval over sentences.
+      least, most: smallest and largest score among the random starts of a probe; NaN for a difference.
     """
     kept = [sentences[index] for index in arcs.sentence]
     words = np.array([sum(counted_words(sentence)) for sentence in kept])

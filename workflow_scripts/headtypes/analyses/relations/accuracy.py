@@ -205,9 +205,9 @@ _HALVES = "halves"
 class BestHeads:
     """The best attention head for each dependency relation, and how many of its guesses are right in each sentence.
 
-    chosen: [relation, fold, 6] by `CHOSEN`: layer, head and direction of the best head, layer and head of the best one
-    in the other direction, and the best offset, a guess at a fixed distance. Two folds are halves that choose for each
-    other. right: [sentence, relation, 5] sums over a relation's words of what `QUANTITIES` names.
+    chosen: [relation, fold, 6], by `CHOSEN`: layer, head and direction of the best head; layer and head of the best
+    head in the other direction; index in `OFFSETS` of the best guess at a fixed distance. Two folds are halves that
+    choose for each other. right: [sentence, relation, 5], by `QUANTITIES`, sums over the relation's words.
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
@@ -350,12 +350,12 @@ class RelationTables(NamedTuple):
 def measure_relations(
     parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], *, least: int
 ) -> RelationTables:
-    """Return the accuracy of every head at every dependency relation, and the best head of each relation.
+    """Return tables of the accuracy of every head at every dependency relation, and of each relation's best head.
 
     parts: {"file": sentences} and, if there is a test file, {"test": sentences}. arcs: guesses of heads on each part.
-    least: number of words in `file` that a relation must have to be in the tables. `root` and `punct` are never there;
-    the totals, such as `all`, always are. A row is about a relation and, in the first table, a part, a head and a
-    direction (whether the dependent looks at its syntactic head or the reverse). docs/lookup/outputs.md lists columns.
+    least: how many words in `file` a relation needs to have rows; totals, such as `all`, need none, and `root` and
+    `punct` never have rows. A row is about a relation and, in the first table, also a part, a head and a direction:
+    whether the dependent looks at its syntactic head, or the reverse. docs/lookup/outputs.md lists the columns.
     """
     read = {name: _Part(parts[name], arcs[name]) for name in arcs}
     listed = [
