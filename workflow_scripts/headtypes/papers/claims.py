@@ -31,10 +31,10 @@ def layers_of_third(third: Third, layers: int) -> list[int]:
 
 
 class Scale(NamedTuple):
-    """A number inside a quantity that acts as the limit: 90 if "score minus 90 % of the baseline's" is to be above 0.
+    """A percentage in the wording of a quantity, such as 90 in "score less 90 % of the baseline's".
 
-    unit: the words after the number, such as "% of the baseline's". number: the paper's number, from 0 to 100.
-    measured: a function that returns the value of the quantity with another number in the place of `number`.
+    unit: the words after the percentage, such as "% of the baseline's". number: the paper's percentage, from 0 to 100.
+    measured: a function that returns the value of the quantity with another percentage in its place.
     """
 
     unit: str
@@ -151,12 +151,12 @@ class Quantity:
 def beside_permuted_layers(
     label: str, statistic: Callable[[np.ndarray], np.ndarray], by_layer: np.ndarray, unit: str = ""
 ) -> Quantity:
-    """Return a statistic of `by_layer` less its mean under permutations of the layers, which give a 95 % interval.
+    """Return a statistic of numbers by layer less its mean when layers are permuted (chance), with a 95 % interval.
 
-    Heads of one layer are alike, so layers are permuted as wholes. label, unit: the statistic in words, and its unit.
-    by_layer: [..., layer] numbers, such as counts of heads.
+    by_layer: [..., layer] numbers, such as counts of heads. label, unit: the statistic in words, and its unit.
     statistic: a function from [..., layer] to a number, and from [permutation, ..., layer] to [permutation].
     """
+    # Heads of one layer are alike, so that layers are permuted as wholes.
     rng = np.random.default_rng(derive_seed(0, "layers"))
     order = rng.permuted(np.tile(np.arange(by_layer.shape[-1]), (PERMUTATIONS, 1)), axis=1)
     chance = statistic(np.moveaxis(by_layer[..., order], -2, 0))
@@ -166,11 +166,11 @@ def beside_permuted_layers(
 
 @dataclass(frozen=True)
 class Quantities:
-    """The quantities of a model with a partition or a task; each paper's subclass has methods that its claims ask for.
+    """The quantities of a model with a partition or a task; each paper has a subclass with methods for its claims.
 
-    by_name: {name of a quantity, such as `share.dense`: its value}. published: the paper's data.
-    interval: a function from {name: weight} to the weighted sum of quantities, with its interval; None: no intervals.
-    missing: {name of a quantity: reason why it is unknown}. otherwise: the reason for unknown names not in `missing`.
+    by_name: {name of a quantity, such as `share.dense`: value}. published: the paper's data.
+    interval: a function from {name: weight} to the weighted sum with its interval; None if sums have no interval.
+    missing: {name of an unknown quantity: reason why}. otherwise: the reason for an unknown name not in `missing`.
     """
 
     by_name: dict[str, Measured]
@@ -295,12 +295,13 @@ class Verdict:
 
     @property
     def deciding(self) -> int | None:
-        """The index, in `findings`, of the finding that makes the verdict; None if there is no verdict.
+        """The index in `findings` of the finding that decides the verdict; None if there is no verdict.
 
-        In each reading, one finding decides among those with the reading's verdict: if the reading fails, the finding
-        with the smallest p-value, else the finding with the largest. If there are several readings, the deciding
-        finding with the largest p-value is taken. A missing p-value counts as 0.
+        In a reading of the paper that fails, the failing finding with the smallest p-value decides. In any other
+        reading, the finding with the reading's verdict and the largest p-value decides. Of several readings' deciding
+        findings, the one with the largest p-value is taken.
         """
+        # A missing p-value counts as 0.
         p = np.nan_to_num([finding.p for finding in self.findings])
         of_readings = _of_readings(self.findings, _of_each(self.findings))
         chosen = [(min if verdict == FAILS else max)(made_by, key=p.__getitem__) for verdict, made_by in of_readings]
@@ -312,12 +313,11 @@ class Verdict:
 
 
 def judge(claim: Claim, quantities: Quantities) -> Verdict:
-    """Return the verdict on a claim.
+    """Return the verdict on a claim; the verdict is "no verdict" if a quantity that the claim needs is not known.
 
-    A claim fails if one of its findings fails, is open if a finding is open and none fails, and holds if all findings
-    hold. A finding that fails counts as open if its p-value, times the number of findings in its reading, is 0.05 or
-    more. If the paper can be read in several ways, a claim is open unless every reading gives the same verdict. A claim
-    has no verdict if a quantity that the claim needs is not known.
+    A claim holds if all its findings hold, fails if one finding fails, and is open otherwise. A finding counts as
+    failing only if its p-value, times the number of findings, is below 0.05, or if it has no p-value. If the paper can
+    be read in several ways, each reading is judged by itself; the claim is open unless all readings agree.
     """
     try:
         findings = claim.find(quantities)
@@ -331,9 +331,10 @@ def judge(claim: Claim, quantities: Quantities) -> Verdict:
 
 
 class Correction(NamedTuple):
-    """A claim's verdict corrected for the number of claims; "" if it is not tested, or is decided without a p-value.
+    """The verdict on a claim, corrected for the number of claims.
 
-    p, p_holm: p-value of the deciding finding before and after correction; NaN if the verdict is "" or "no verdict".
+    verdict: "" if the claim is not among those to be corrected, or if a finding without a p-value decides it.
+    p, p_holm: p-value of the deciding finding before and after correction; NaN if `verdict` is "" or "no verdict".
     """
 
     verdict: str
@@ -342,14 +343,14 @@ class Correction(NamedTuple):
 
 
 def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES)) -> list[Correction]:
-    """Return one `Correction` for each verdict, by Holm's procedure over the p-values of the tested claims' findings.
+    """Return one `Correction` for each verdict, by Holm's procedure over the p-values of all findings.
 
     verdicts: the verdicts on all claims about one model with a partition or task.
-    tested: values of `Claim.basis`, such as "stated"; claims with another basis are not counted, and get "" and NaN.
-    A finding whose corrected p-value is not below 0.05 is open. With a probability of at least 0.95, no tested finding
-    that an interval decided is wrong. Findings without a p-value keep their verdicts; their error rate is not known.
+    tested: the bases of claims, such as "stated", that are corrected; claims with another basis get "" and NaN.
+    A finding with a corrected p-value of 0.05 or more is open. A finding without a p-value keeps its verdict.
     """
     p = np.array([it.p if verdict.claim.basis in tested else np.nan for verdict in verdicts for it in verdict.findings])
+    # With a probability of at least 0.95, no tested finding that an interval decided is wrong.
     corrected = iter(holm(p).tolist())
     corrections = []
     for verdict in verdicts:

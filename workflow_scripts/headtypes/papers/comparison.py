@@ -91,12 +91,12 @@ def comparison_table(
     repeats: Mapping[str, Sequence[str]] | None = None,
     tested: Collection[str] = tuple(BASES),
 ) -> pd.DataFrame:
-    """Return a table with a row for each verdict on a claim and each published value next to ours.
+    """Return a table with a row for each verdict on a claim and for each published value next to ours.
 
     columns: the columns of the table: the keys of `Subject.names`, and the columns that all papers have (`COLUMNS`).
-    repeats: {name of a group: models that differ in a random seed alone}. If at least five of a group are judged on the
-        same data, rows about the group come last; their `kind` ends in " over models".
-    tested: which of "stated", "inferred" and "from_table" claims have p-values corrected by Holm's procedure.
+    repeats: {name of a group: models that differ in a random seed alone}. If at least five of a group have the same
+        data, they are also judged together. Rows about groups come last; their `kind` ends in " over models".
+    tested: the kinds of claims, such as "stated", whose verdicts are corrected for their number by Holm's procedure.
     """
     judged: list[_Judged] = []
     for subject in subjects:
@@ -277,16 +277,12 @@ def _numbers(ours: Measured, published: float | None) -> dict:
 
 
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict on a claim from `verdicts` on it, one for each of several models that differ in a seed.
+    """Return one verdict on a claim for several models that differ in a random seed alone.
 
-    Each model is judged again at a level p: findings whose p-value is not below p count as open. The claim holds if it
-    holds in each of n models, fails if it fails in each model, and is open otherwise. Models without a verdict are left
-    out; if fewer than five have one, there is no verdict. The verdict's findings are means over the models, which do
-    not decide it.
-
-    A claim that is true of no more than half of all trainings is true of all n models with a probability of at most
-    2^-n. If the claim is false of one model, the claim holds wrongly in that model with a probability of p / 2. So p is
-    the largest level of at most 5 % with 2^-n + p / 2 <= 5 %.
+    verdicts: the verdict on the claim for each model. Models without a verdict are left out.
+    The claim holds if it holds in each of n models, fails if it fails in each, and is open otherwise. In each model, a
+    finding counts as open if its p-value is at least 0.05 or at least 2 (0.05 - 2^-n). If fewer than five models have a
+    verdict, there is no verdict. The findings of the returned verdict are means over the models; they do not decide it.
     """
     claim = verdicts[0].claim
     judged = [verdict for verdict in verdicts if verdict.findings]
@@ -294,6 +290,8 @@ def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
         reasons = Counter(verdict.reason for verdict in verdicts if not verdict.findings)
         said = "; ".join(f"{reason} ({number} of {len(verdicts)} models)" for reason, number in reasons.items())
         return Verdict(claim, NO_VERDICT, said)
+    # A claim that is true of at most half of all trainings is true of all n models with a probability of at most 2^-n.
+    # If it is false of one, it holds wrongly there with a probability of p / 2; together at most 5 %.
     level = min(ALPHA, 2 * (ALPHA - 0.5 ** len(judged)))
     counts = Counter(verdict.at(level) for verdict in verdicts)
     decided = set(counts) - {NO_VERDICT}
@@ -310,19 +308,18 @@ def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
 def mean_over_models(several: Sequence[Measured]) -> Measured:
     """Return the mean of one quantity over at least two models, with a 95 % interval for other seeds and other inputs.
 
-    The variance of the mean is the variance between models, divided by their number, plus the mean variance over inputs
-    from the intervals, which does not average out, since models answer the same questions. Scatter by model and
-    question is in both terms, so the sum is at least the true variance (Owen 2007, The pigeonhole bootstrap).
-
-    The interval is Student's t with the degrees of freedom of Satterthwaite (1946); there is none if nothing varies. It
-    misses the true mean in more than 5 % of trials if a few seeds train to a regime of their own.
+    several: the quantity's value and interval for each model, all from the same inputs. The result has no interval if
+    nothing varies. The interval is too narrow if a few seeds train to a regime of their own.
     """
+    # Models answer the same questions, so that variance over inputs does not average out. Scatter by model and question
+    # is in both terms: their sum is at least the true variance (Owen 2007, The pigeonhole bootstrap).
     values = np.array([measured.value for measured in several])
     between = values.var(ddof=1) / len(values)
     within = np.nan_to_num([((measured.high - measured.low) / (2 * _HALF)) ** 2 for measured in several]).mean()
     value, variance = float(values.mean()), between + within
     if not variance > 0:
         return Measured(value)
+    # Student's t with the degrees of freedom of Satterthwaite (1946).
     freedom = (len(values) - 1) * (variance / between) ** 2 if between > 0 else math.inf
     half = -float(stdtrit(freedom, ALPHA / 2)) * math.sqrt(variance)
     over = " and ".join(filter(None, ("models", several[0].over)))

@@ -335,9 +335,10 @@ def _deciding(reason: str, value: float) -> tuple[str, str, str]:
 def costs_sentences(found: TypeCosts | None, model: str, differences: pd.DataFrame) -> Iterator[str]:
     """Yield a sentence on the type that costs a model most if left out, and one on the type that costs least.
 
-    found: the cost of each type left out by itself; nothing is yielded for None, or for fewer than two types.
-    differences: the result of `read_differences`, with the interval of each difference in cost between two types. If
-        no interval between a type and another contains 0, a sentence adds "the most (or least) of any type".
+    found: the cost of each type left out by itself. Nothing is yielded for None or for fewer than two types.
+    differences: the result of `read_differences`, intervals of the difference in cost between any two types. If all
+        intervals of a type's differences exclude 0, its sentence ends in ", the most of any type" (or "the least").
+    If all types cost the same, a single sentence says so.
     """
     if found is None or len(found.costs) < 2:
         return

@@ -25,10 +25,11 @@ from headtypes.papers.guan2020.figures import ink, typical_heads
 
 
 class TypeCosts(NamedTuple):
-    """The cost, for each type, of one operation on its heads alone, such as "zero"; whole: the score with all heads.
+    """The cost of one operation, such as setting outputs to 0, on the heads of each type alone.
 
-    costs: a row for each type; columns: condition, heads (their number), drop (by how much the metric gets worse), low
-        and high (ends of the drop's interval), random (drop for as many random heads). NaN: unknown.
+    costs: a row for each type; columns: condition (its name), heads (number of heads), drop (by how much the metric
+        gets worse), low and high (ends of the drop's interval), random (drop for as many random heads). NaN: unknown.
+    whole: the metric's value with all heads.
     """
 
     costs: pd.DataFrame
@@ -53,10 +54,10 @@ class TypeCosts(NamedTuple):
 def left_out_alone(
     table: pd.DataFrame, model: str, partition: str, types: Sequence[str], operation: str = "zero"
 ) -> TypeCosts | None:
-    """Return the cost of an operation on the heads of each type alone; None if no such condition was evaluated.
+    """Return the cost of an operation on the heads of each type alone; None if no type has such a condition.
 
-    table: our Table 2 or 3 of Guan et al. 2020, a row for each condition; its column `operation_{type}` names what is
-        done to a type's heads. types: the partition's types. operation: such a name; "zero" sets heads' outputs to 0.
+    table: our Table 2 or 3 of Guan et al. 2020: a row for each condition, a column `operation_{type}` for each type.
+    operation: a value in these columns; "zero" sets the outputs of heads to 0. types: the partition's types.
     """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
     named = rows[[column for column in rows if column.startswith("operation_")]]
@@ -99,11 +100,11 @@ class Best(NamedTuple):
 
 
 def best_heads(task: str, found: Iterable[Mapping]) -> list[Best]:
-    """Return up to four heads that are best at something on a task, those farthest above the best offset first.
+    """Return at most four of a task's best heads, those farthest above the best fixed offset first.
 
-    found: mappings with the keys layer and head (from 0), at (what the head is best at), value (its score in percent)
-        and above (points above the word at the best fixed offset, such as the next word; or None). A head that has
-        the same value at two things is listed once, for the thing with the larger `above`.
+    found: one mapping for each best head, with the keys layer and head (from 0), at (the thing that the head is best
+    at), value (the head's score in percent), and above (points above the score of the word at the best fixed offset,
+    such as the next word; or None). A head with the same value at two things is listed once, with the larger `above`.
     """
     by_score = {}
     for it in sorted(found, key=lambda it: -(it["above"] or 0)):

@@ -67,7 +67,7 @@ class Digitised(Data):
     """Values that were read off the paper's released figures.
 
     by_layer: {statistic: the mean over the heads of each layer}. uniform_entropy: entropy of uniform attention in nats.
-    heads_over_half: {"previous" or "next": {layer, from 1: attention to this token by the layer's one head over 0.5}}.
+    heads_over_half: {"previous" or "next": {layer, from 1: attention of its only head that gives the token over 0.5}}.
     """
 
     place: str
@@ -128,10 +128,10 @@ class ProbeRow(Data):
 
 
 class Behaviour(Data):
-    """A behaviour that heads have in Figure 6, such as "broad": heads whose `statistic` is above a limit have it.
+    """A behaviour of heads in Figure 6, such as "broad": heads have it if their `statistic` is above a limit.
 
-    above: the limit on the paper's text. uniform: None if the limit is the same on every text; otherwise the entropy of
-    uniform attention on the paper's text, in nats, to which the limit is proportional.
+    above: the limit on the paper's text. uniform: entropy in nats of evenly spread attention on the paper's text, if
+    the limit is proportional to that entropy on other texts; None if the limit is the same on every text.
     """
 
     name: str

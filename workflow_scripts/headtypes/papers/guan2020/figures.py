@@ -259,11 +259,10 @@ _MIDDLE = {"va": "center_baseline"}
 
 @styled
 def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> Figure:
-    """Draw Figure 4, a panel for each model with a bar for each layer, divided into the numbers of heads of each type.
+    """Draw Figure 4, a panel for each model: for each layer a bar, divided into the numbers of heads of each type.
 
-    parents: {model: the model that it was fine-tuned from, or None}. A strip shows the percent of each layer's heads
-    that are in the same cluster as in the parent; clusters are matched so that most heads keep theirs. Text in bold
-    names clusters whose match has another name.
+    parents: {model: the model that it was fine-tuned from, or None}. A strip beside the bars shows the percent of each
+    layer's heads that stay in the cluster of the parent. Bold text names clusters that have another name in the parent.
     """
     models, parents = list(partitions), {name: parents[name] for name in partitions if parents[name] in partitions}
     labels = {name: name for name in order_types(name for partition in partitions.values() for name in partition.types)}

@@ -54,9 +54,9 @@ class Guan2020(Published):
         return next(condition for condition in self.conditions if not condition.operations)
 
     def condition_with(self, operations: Mapping[str, str]) -> PublishedCondition | None:
-        """Return the paper's condition with the same operations, {type or head: operation}; None if it has none.
+        """Return the paper's condition that does the same to the same types and heads; None if it has none.
 
-        A type with the operation "keep" counts as not named in `operations`; a single head with "keep" counts as named.
+        operations: {type or head: operation}. A type with "keep" is not compared; a head with "keep" is.
         """
         wanted = {
             target: operation for target, operation in operations.items() if operation != "keep" or head_of(target)

@@ -68,9 +68,9 @@ class Model(Quantities):
         return Quantity(f"exact match with {self._name(condition)}", self._weighted_score({condition: 1.0}), unit="%")
 
     def drop(self, condition: int, *others: int) -> Quantity:
-        """Return the drop of exact match under a condition less the sum of the drops under `others`, in points.
+        """Return the drop of exact match from the baseline under a condition, in points, less the drops under `others`.
 
-        Drops are from the baseline. Conditions are given by their numbers in the paper's Tables 2 and 3.
+        condition, others: numbers of conditions in the paper's Tables 2 and 3.
         """
         # With one other condition, the baseline cancels out.
         weights = {self.published.baseline.id: 1.0 - len(others), condition: -1.0, **dict.fromkeys(others, 1.0)}
@@ -79,9 +79,9 @@ class Model(Quantities):
         return Quantity(label, self._weighted_score(weights), unit="points")
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
-        """Return the percent of a type's heads in one third of the layers less the most in another third, less chance.
+        """Return the percent of a type's heads in one third of the layers less the largest in another, less chance.
 
-        Chance is the mean of this difference over permutations of the layers, which also give the interval.
+        Chance is the mean of this difference when layers are permuted; the permutations also give the interval.
         """
 
         def beyond(heads: np.ndarray) -> np.ndarray:

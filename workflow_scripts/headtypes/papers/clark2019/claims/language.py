@@ -48,10 +48,11 @@ _NO_OTHERS = "no document is left to choose a head on: all with coreferent menti
 
 
 class Column(NamedTuple):
-    """A system's scores in each unit, a sentence or document; an accuracy is their mean over all items, such as words.
+    """A system's scores for items, such as words, summed in each unit (a sentence or document).
 
-    right: [unit] sum of the items' scores, 1 for an item that is right, or of differences of two such scores.
-    items: [unit] number of items. least: lowest possible percent of a unit: 0, or -100 for differences.
+    right: [unit] sum of scores: 1 for a right and 0 for a wrong item, a share of attention, or a difference of scores.
+    items: [unit] number of items. The accuracy is the sum of `right` divided by the sum of `items`.
+    least: lowest possible percent of a unit: 0, or -100 for differences.
     """
 
     right: np.ndarray
@@ -98,7 +99,10 @@ class Accuracies(Quantities):
         return NoVerdictError(reason if self.by_name else self.otherwise)
 
     def measured(self, *several: Mapping[str, float], rank: int = 1) -> Measured:
-        """Return the `rank`-th largest (-1: smallest) of `several` sums of accuracies; each sum is {name: weight}."""
+        """Return the largest of several weighted sums of accuracies, in percent or points, with its interval.
+
+        several: {name of an accuracy: weight} for each sum. rank: 1 for the largest, 2 for the second, -1: smallest.
+        """
         for name in (name for weights in several for name in weights):
             if not self.known([name]):
                 raise self.unknown(name)
@@ -126,11 +130,11 @@ class Trees(Accuracies):
     ) -> Finding:
         """Return the finding that in at least `number` relations the best head's statistic is above or below a limit.
 
-        relations: names of relations. side: "above" or "below", as the paper claims.
-        statistic: the "accuracy"; its "lead" over that of the word at the best fixed offset; or, for "direction", the
-            accuracy of the best head from dependent to head less that of the best from head to dependent.
-        limit: in percent for "accuracy", else in points.
-        Raises `NoVerdictError` if the verdict depends on relations that the treebank lacks.
+        statistic: "accuracy", in percent; "lead", accuracy less that of the best fixed offset, in points; or
+            "direction", accuracy of the best head from dependent to head less that of the best from head to dependent,
+            in points.
+        limit: in the unit of the statistic. side: "above" or "below", as the paper claims.
+        Raises `NoVerdictError` if the treebank lacks relations that could change the verdict.
         """
         names = [f"relation.{name}.{statistic}" for name in relations]
         known = self.known(names)
@@ -195,9 +199,10 @@ def collect_language(found: Found, published: Clark2019) -> dict[Key, Quantities
 def treebank_quantities(
     paper: BestHeads, elsewhere: BestHeads, probes: RightWords | None, published: Clark2019
 ) -> Trees:
-    """Return the quantities of a model on a treebank; `probes` is None if no probes were trained.
+    """Return the quantities of a model on a treebank.
 
-    paper: best heads, chosen and scored on the same sentences; elsewhere: chosen and scored on different sentences.
+    paper: best heads, scored on the sentences on which they were chosen, as in the paper.
+    elsewhere: best heads, scored on other sentences. probes: words that probes got right; None if none were trained.
     """
     rows = _rows_of(elsewhere, published)
     relations = {name: row for name, row in rows.items() if name not in TOTALS}
@@ -302,15 +307,12 @@ def _sees_none(best: BestHeads, finds: Mapping[str, int]) -> bool:
 
 
 def sep_beyond_others(best: BestHeads, relations: Mapping[str, int]) -> Measured:
-    """Return how much more attention heads give to [SEP] from words without their relation, in points beyond chance.
+    """Return how much more attention heads give [SEP] from words without their relation than with it, less chance.
 
     best: best heads, chosen and scored on different sentences. relations: {name of a relation: its row in `best`}.
-    A head finds a relation if its accuracy is more than ten points above the best offset, and looks at [SEP] if [SEP]
-    gets more than 0.25 of its attention, both on the sentences on which heads are chosen. A head's rise is its share of
-    attention to [SEP] from words without the relation, less that from words with it. The value is the mean rise of the
-    relations' best heads that find the relation and look at [SEP]. Chance is this mean if each of these heads is
-    replaced by a random one of its layer, drawn from these heads (itself, too) and from heads that look at [SEP] and
-    find no relation. Raises `NoVerdictError` if no best head finds its relation and looks at [SEP].
+    The value, in points, is a mean over the best heads that are more than ten points above the best offset and give
+    [SEP] more than 0.25 of their attention. Chance is this mean with random heads of the same layers in their places.
+    Raises `NoVerdictError` if there are no such best heads.
     """
     finds = _finders(best, relations)
     if not finds:
@@ -326,6 +328,7 @@ def sep_beyond_others(best: BestHeads, relations: Mapping[str, int]) -> Measured
             "heads that find a relation are not shown to look at [SEP]: on the sentences that they were chosen on, it "
             f"gets at most {most:.2f} percent of their attention"
         )
+    # Heads that count change places with others that do, or that look at [SEP] and find no relation, in their layers.
     changes = (looks > HIGH) & (best.leads[[*relations.values()]].max(axis=(0, 1)) <= _FOUND)
     changes[layer[asked], head[asked]] = True
     rng, heads = np.random.default_rng(derive_seed(0, "sep_beyond_others")), np.arange(looks.size)

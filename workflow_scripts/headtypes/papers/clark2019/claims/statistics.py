@@ -42,12 +42,13 @@ BERT_BASE = 144
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of heads and layers, on all segments, or on each segment with a leading axis `segment`.
+    """Statistics of heads and layers, over all segments, or of each segment with a leading axis `segment`.
 
-    heads, layers: {name of a statistic, such as "sep": [..., layer, head]}, and {name: [..., layer]}, means over the
-        heads of a layer; but `offset_heads` is the number of heads that look at the next or previous token.
-    uniform: entropy of attention spread evenly over all tokens that a token can see, in nats, [..., layer].
-    missing: {name: reason why the statistic is unknown}. otherwise: the reason for unknown names not in `missing`.
+    heads: {name of a statistic, such as "sep": [..., layer, head]}.
+    layers: {name: [..., layer]}, means over the heads of a layer; only `offset_heads` is a count, of the heads that
+        look at the next or previous token.
+    uniform: [..., layer] entropy, in nats, of attention spread evenly over all tokens that a token can see.
+    missing: {name of an unknown statistic: reason why}. otherwise: the reason for an unknown name not in `missing`.
     """
 
     heads: Mapping[str, np.ndarray]
@@ -63,15 +64,16 @@ class Statistics:
         return self._known(self.layers, name)
 
     def ratio(self, above: str, below: str) -> np.ndarray:
-        """Return `above` / `below`, names of two statistics of layers; [layer] if this object is about all segments.
+        """Return the statistic `above` divided by the statistic `below`, both of layers: [layer].
 
-        If it is about each segment, return [segment, layer] numbers whose mean over segments is the ratio of the means:
-        ratio + (above - ratio * below) / mean of below, with ratio = mean of above / mean of below.
+        above, below: names of the statistics. If this object has the statistics of each segment, return [segment,
+        layer] numbers whose mean over segments is mean of `above` / mean of `below`.
         """
         above, below = self.of_layers(above), self.of_layers(below)
         if above.ndim == 1:
             return above / below
         mean = mean_of_known(below)
+        # The ratio of the means and its linear change with each segment.
         whole = mean_of_known(above) / mean
         return whole + (above - whole * below) / mean
 
@@ -136,10 +138,10 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
 
 
 def published_statistics(published: Clark2019) -> Statistics:
-    """Return the paper's statistics: means by layer read off its figures, and counts of heads in its text.
+    """Return the paper's statistics: means by layer from its figures, and numbers of heads from its text.
 
-    Only two statistics are given head by head: attention to the next and to the previous token, 0 for a head that the
-    figures do not show. Each of the two is left out if the figures show fewer heads for it than the text counts.
+    Only attention to the next and to the previous token is given for each head, 0 for heads that the figures do not
+    show. Either is left out if the figures show fewer heads for it than the text counts.
     """
     layers = {name: np.array(values) for name, values in published.digitised.by_layer.items()}
     counted, heads = [value for value in published.surface if value.heads is not None], {}

@@ -70,10 +70,10 @@ class Heads(Quantities):
     segments: Statistics | None = None
 
     def measured(self, measure: Measure, rank: int = 1) -> Measured:
-        """Return a quantity with its interval over segments, or without one if single segments lack a statistic for it.
+        """Return the largest of the numbers that `measure` gives, with its interval over segments, if known.
 
-        measure: a function of `Statistics` that returns one number or several; for those of each segment, with a
-            leading axis `segment`. rank: which of several numbers is taken: 1 for the largest, -1 for the smallest.
+        measure: a function from `Statistics` to one number or several, [...]; for those of segments, [segment, ...].
+        rank: 1 for the largest number, 2 for the second, -1 for the smallest.
         """
         values = sorted(np.ravel(measure(self.whole)), reverse=True)
         with suppress(NoVerdictError):
@@ -88,9 +88,9 @@ class Heads(Quantities):
     def counted_early(self, name: str, label: str, by_layer: np.ndarray) -> Quantity:
         """Return how many more heads a layer of the first third has than one of the last, on average, less chance.
 
-        name, label: the quantity's name, and what is counted, in words. by_layer: [layer] number of heads. Chance, near
-        0, is the mean of this difference over permutations of the layers, which also give the interval. Nothing is
-        subtracted from the paper's own numbers, which have no interval.
+        by_layer: [layer] number of heads. label, name: what is counted, in words, and as part of the quantity's name.
+        Chance is the mean of the difference when layers are permuted; the permutations also give the interval. The
+        paper's own numbers are returned without chance and interval.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
         first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
@@ -104,15 +104,18 @@ class Heads(Quantities):
         return self.quantity(f"layers.{name}.first.less_last", found.label, found.measured)
 
     def largest(self, statistic: str, number: int) -> Quantity:
-        """Return the largest value that a statistic reaches in at least `number` of every 144 heads (BERT-base's)."""
+        """Return the n-th largest value of a statistic over heads, n being `number` for the 144 heads of BERT-base.
+
+        For another number of heads, n changes in proportion and is rounded up. statistic: its name, such as "sep".
+        """
         rank = math.ceil(self.whole.of_heads(statistic).size * number / BERT_BASE)
         label = f"in as many heads as {number} of {BERT_BASE}, at least"
         return self._of_rank(f"largest_{number}", statistic, label, rank)
 
     def in_more_than(self, percent: float, statistic: str, side: Side) -> Quantity:
-        """Return the largest value of a statistic that more than `percent` % of the heads reach, if `side` is "above".
+        """Return the n-th largest value of a statistic over heads (side "above"), or the n-th smallest (side "below").
 
-        If it is "below", return the smallest value that more than `percent` % of the heads do not exceed.
+        n: the smallest number of heads that is more than `percent` % of all heads. statistic: its name, such as "sep".
         """
         sign, end = (1, "least") if side == "above" else (-1, "most")
         rank = sign * (math.floor(self.whole.of_heads(statistic).size * percent / 100) + 1)
@@ -169,11 +172,11 @@ def collect_quantities(
     published: Clark2019,
     divergences: np.ndarray | None = None,
 ) -> Heads:
-    """Return the quantities of a model on a text; `gradients` and `divergences` are None if they were not measured.
+    """Return the quantities of a model on a text, and for each that is unknown the reason.
 
-    layers: the result of `projection.layer_test`, which tests whether heads of one layer are more alike than heads of
-    different layers. published: the paper's data, with the limits for behaviours of heads. divergences: [head, head]
-    Jensen-Shannon divergence of any two heads, in nats per row.
+    gradients, divergences: None if not measured. published: the paper's data, with the limits for behaviours of heads.
+    layers: the result of `layer_test`, on whether heads of one layer are more alike than heads of different layers.
+    divergences: [head, head] Jensen-Shannon divergence of two heads, in nats per row of attention.
     """
     whole, measured, missing = whole_statistics(surface, gradients, published), {}, {}
     if layers["difference"] is None:
@@ -228,14 +231,12 @@ def _permuted(layers: Mapping[str, float | None]) -> Measured:
 
 
 def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> Measured:
-    """Return the mean divergence of two heads with one behaviour less that of two with different ones, less chance.
+    """Return the mean divergence of heads with one behaviour less that of other pairs, less chance, in nats per row.
 
-    divergences: [head, head] divergence of any two heads, in nats per row; None if not measured.
-    marked: [layer, head] str, the behaviour of each head, "" for none. A head with none and a head with a behaviour are
-    different; pairs of two heads with none are left out.
-    Chance is the mean of this difference if behaviours are permuted within layers, since heads of a layer are alike
-    whatever they do. Raises `NoVerdictError` if divergences were not measured, or if no two heads, or all, have the
-    same behaviour.
+    divergences: [head, head]; None if not measured.
+    marked: [layer, head] str, the behaviour of each head, "" for none. Pairs of two heads without one are left out.
+    Chance is the mean of the difference when behaviours are permuted within each layer.
+    Raises `NoVerdictError` if divergences were not measured, or if no two heads, or all, have the same behaviour.
     """
     names, counts = np.unique(marked, return_counts=True)
     pairs = {name: count * (count - 1) / 2 for name, count in zip(names, counts, strict=True)}
@@ -245,6 +246,7 @@ def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> M
         raise NoVerdictError("divergences were not measured")
     if not alike or not others:
         raise NoVerdictError("no two heads show one behaviour of Figure 6" if not alike else "all heads show one")
+    # Heads of one layer are alike, whatever they do.
     rng = np.random.default_rng(derive_seed(0, "behaviours"))
     drawn = rng.permuted(np.tile(marked, (PERMUTATIONS, 1, 1)), axis=-1)
     drawn = np.concatenate([marked[None], drawn]).reshape(1 + PERMUTATIONS, -1)
