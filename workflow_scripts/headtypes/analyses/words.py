@@ -101,11 +101,11 @@ def encode_sentences(
 class WordRows:
     """Some rows of the attention between words, in one layer and one sample of a batch.
 
-    Row or column 0 is for the special tokens before the words, i + 1 for word i, the last for special tokens behind.
-    layer, sample: index of the layer, and of the sample in the batch, from 0. start: index of the first of these rows.
-    attention: [head, row, index]; a row sums to one, or to less if some attention goes to no token.
-    mask: [row, index] whether the model lets a subword of the row's word look at a subword of the column's word; None
-        if the model lets all look at all.
+    Rows and columns are numbered alike: 0 is the special tokens before the words, i + 1 is word i, and the last is the
+    special tokens behind the words.
+    layer: number of the layer, from 0. sample: index of the sample in the batch. start: number of the first row.
+    attention: [head, row, column]; a row sums to one, or to less if some attention goes to no token.
+    mask: [row, column] whether a subword of the row's word may look at one of the column's word; None if all may.
     """
 
     layer: int
@@ -120,11 +120,7 @@ class WordRows:
 
 
 def indices_of(word_of_token: Sequence[int]) -> np.ndarray:
-    """Return for each token the row of its word in the attention between words, [token] int64.
-
-    word_of_token: index of each token's word, -1 for special tokens. The row is 0 for special tokens before the words,
-    i + 1 for word i, and the one after the last word's for special tokens behind the words.
-    """
+    # [token]: the row of each token's word, counted as in `WordRows`.
     words = np.asarray(word_of_token, dtype=np.int64)
     behind = np.arange(len(words)) > np.argmax(words)
     return np.where(words >= 0, words + 1, np.where(behind, words.max() + 2, 0))

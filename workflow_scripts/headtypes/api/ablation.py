@@ -51,24 +51,24 @@ def ablated(
     reading: Reading | None = None,
     head_outputs: np.ndarray | None = None,
 ) -> Iterator[PreTrainedModel]:
-    """Ablate heads of a model in every call of the model, by any code, until the `with` block is left; yield the model.
+    """Ablate heads of a model until the `with` block is left; the block gets the model.
 
     model:      model in evaluation mode, on any device: a decoder or an encoder that the workflow supports.
-    operations: {target: operation}. A target is a head, `layer-head` from 1, or a type of the partition; a head's own
-        operation goes before its type's. An operation is named as in the configuration, such as `zero` or `resample 2`
-        (2 is the seed of the draw), or a function of your own. The function gets the attention of the heads that have
-        this operation, [text, head, row, key], padding included, and the slice of the query rows in the text, and
-        returns other attention of the same shape.
+    operations: {target: operation}. A target is a head, `layer-head` from 1, or a type of the partition. A head's own
+        operation replaces that of its type. An operation is named as in the configuration, such as `zero` or
+        `resample 2` (2 is the seed of the draw), or is a function of your own: (attention, rows) -> other attention of
+        the same shape. Here attention is [text, head, row, key] of the heads with this operation, padding included,
+        and rows is the slice of the query rows in the text.
     partition:  types of the model's heads (`reading.head_types`, `partitions.read_partition`).
-    sentences:  for resample, drop_intra and drop_inter, which work on whole texts and not on steps with a cache: a
-        function that takes token ids and the attention mask (or None), both [text, token], and returns the number of
-        each token's sentence, [text, token]: -1 for special tokens and padding, else from 0. If two texts are read
-        together, the first is sentence 0 as a whole, and the sentences of the second count from 1.
+    sentences:  only for resample, drop_intra and drop_inter: a function that returns the number of each token's
+        sentence, [text, token], from 0; -1 for special tokens and padding. It takes token ids and the attention mask
+        (or None), both [text, token]. If two texts are read together, the first text is sentence 0, and the sentences
+        of the second count from 1. These three operations refuse steps with a cache.
     reading:    one way to read the paper, by default `Reading()`; uniform_over_padding is refused.
     head_outputs: [layer, head, channel] mean outputs, for the operation mean.
 
-    Calls from all threads are ablated. Refused are a second `with` on the model, and a gradient through the heads. When
-    the block is left, also through an exception, the model is as it was; calls that still run end with an error.
+    Every call of the model is ablated, in all threads. A second `with` on the model and a gradient through the heads
+    are refused. After the block, also after an exception, the model is as it was; running calls end with an error.
     Raises `InputError` if an operation or a target does not exist or lacks an argument that it needs. A call of the
     model raises `InputError` if the heads cannot be ablated.
     """

@@ -192,11 +192,12 @@ def detect_heads(
     max_length: number of tokens of the longest input, by default the most that model and tokenizer take.
     batch_tokens: most tokens of a batch.
 
-    A row is about a detector (induction, duplicate, first, previous or next), layer and head (from 0). Columns: means
-    over the sequences of score, null and their difference, with its interval (low, high); above, on how many of the
-    sequences the difference exceeds `least`; p of the hypothesis that it does so on at most half of all sequences (sign
-    test); corrected_p (Holm 1979, over all rows); detected, whether corrected_p < 0.05. Raises `InputError` if
-    sequences of this length cannot be drawn, or the model's heads cannot be read.
+    A row is about a detector (induction, duplicate, first, previous or next), layer and head (from 0). Columns:
+    - score, null, difference: shares of attention, means over the sequences. low, high: interval of the difference.
+    - above, sequences: number of sequences on which the difference exceeds `least`, and of all sequences.
+    - p: of the hypothesis that the difference exceeds `least` on at most half of all sequences (sign test).
+    - corrected_p: p corrected over all rows (Holm 1979). detected: whether corrected_p < 0.05.
+    Raises `InputError` if sequences of this length cannot be drawn, or the model's heads cannot be read.
     """
     check_readable(model, tokenizer)
     name, max_length = type(model).__name__, tokens_of_longest(model, tokenizer, max_length)

@@ -22,13 +22,13 @@ Change = Callable[[Tensor, slice], Tensor]
 
 
 class Ablation:
-    """A hook (`hook.run`) that applies one operation to each head while a model runs on one batch.
+    """A hook (called with each layer, `hook.run`) that applies one operation to each head while a batch is run.
 
     operations: [layer, head] texts such as `zero` or `temperature 2`; `keep` leaves a head as it is.
-    sentences: for each sample of the batch, the sentence number of each token but padding, [token]: -1 for a special
-        token, 0 for the first text (the question), from 1 for the sentences of the second text (the context).
+    sentences: for each sample [token], the number of each token's sentence, without padding. -1 is a special token, 0
+        the first text (the question); sentences of the second text (the context) count from 1.
     reading: one way to read the paper; with `uniform_over_padding` the batch must be padded to `max_seq_length`.
-    head_outputs: [layer, head, channel] each head's output, mean over tokens; None if no head has the operation `mean`.
+    head_outputs: [layer, head, channel] each head's mean output over tokens; None if no operation is `mean`.
     """
 
     def __init__(
@@ -152,10 +152,11 @@ class SentencePairs(Group):
         self._special_tokens = reading.special_tokens
 
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
-        """Return true for each pair of a query row, `start` to `stop` - 1, and a key, unless the pair is dropped.
+        """Return for each query and key whether the pair is left, not dropped.
 
-        dropped: which pairs to drop, those within a sentence (intra) or between sentences (inter).
+        dropped: which pairs are dropped, those within a sentence (intra) or those between sentences (inter).
             `Reading.special_tokens` decides whether pairs with a special token are dropped, too.
+        start, stop: the queries are tokens `start` to `stop` - 1; the keys are all tokens.
         """
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
@@ -173,11 +174,12 @@ class SentencePairs(Group):
     def drawn(
         self, mask: Bool[Tensor, "#sample 1 query key"] | None, *, seed: int, layer: int, heads: int
     ) -> Int[Tensor, "sample token head"]:
-        """Return for each token, in each of `heads` heads, the index in the sample of another token, drawn at random.
+        """Return for each token and head the index in the sample of another token, drawn at random.
 
-        A token draws among the other tokens that the layer's `mask` lets it look at: a special token among special
-        tokens, any other among the rest. A padding token, or one with nothing to draw, gets its own index. A sample's
-        draws depend on all arguments (`layer`: its number) and its sentences, not on other samples.
+        mask: whether a query may look at a key; None if all may. layer: number of the layer. heads: number of heads.
+        A special token draws from the other visible special tokens, any other token from the other visible tokens that
+        are not special. A token of padding, or with nothing to draw, gets its own index.
+        Draws depend on all arguments and the sample's sentences, not on other samples.
         """
         special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)
         # All tokens but padding may look at themselves.

@@ -93,10 +93,10 @@ class Layer:
         return torch.matmul(self.query[:, :, rows] * self.scale, self.key.transpose(-1, -2), out=out)
 
     def attention(self, rows: slice, scratch: Tensor | None = None) -> Float[Tensor, "batch head row key"]:
-        """Return the attention of some query rows; each row sums to one, or in a layer with a sink to less.
+        """Return the attention of the query rows `rows`; each row sums to one, or to less in a layer with a sink.
 
-        scratch: memory to compute in (`Scratch.memory`), None for new memory. The result is a view of the memory's
-            first rows and keys; the memory's other rows and keys become zero.
+        scratch: memory from `Scratch.memory`, of which the result is then a view; the rest of the memory becomes zero.
+            None for new memory.
         """
         keys = self.key.shape[2]
         out = None if scratch is None else scratch[:, :, : rows.stop - rows.start, :keys]
@@ -114,9 +114,10 @@ class Layer:
         return out if share is None else torch.mul(out, share, out=None if scratch is None else out)
 
     def renormalised(self, attention: Tensor, rows: slice) -> Float[Tensor, "batch head row key"]:
-        """Return attention of the query rows `rows`, some of it set to zero, each row divided in place by its sum.
+        """Return `attention`, each row divided in place by its sum; a row of zeros stays as it is.
 
-        A row of zeros stays as it is. In a layer with a sink, the sum includes the share that goes to no token.
+        attention: attention of the query rows `rows`, some of it set to zero.
+        In a layer with a sink, the sum includes the share that goes to no token.
         """
         rest = attention.sum(-1, keepdim=True)
         if self.sink is not None:
@@ -269,9 +270,9 @@ class Group:
             yield slice(start, min(start + rows, self.length))
 
     def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
-        """Yield blocks of a layer: a slice of heads, the layer of these heads alone, and a slice of query rows.
+        """Yield (slice of heads, the layer with these heads alone, slice of query rows) for each block of a layer.
 
-        A block has all heads or, if `by_head` and if samples of 1024 tokens or more are on a CPU, a single head.
+        by_head: whether blocks of samples of 1024 or more tokens on a CPU have one head. Other blocks have all heads.
         """
         heads = layer.query.shape[1]
         if not by_head or self.length < LONG or at_once(layer.query.device):
@@ -379,12 +380,11 @@ def run_batches(
 ) -> None:
     """Call `run_batch` with each batch of the inputs, and with a function that runs the model on the batch.
 
-    run_batch: takes a batch and a function; that function takes a hook, runs the model, and returns the model's output.
-        `run_batch` must store results last, since a batch that does not fit into the GPU's memory comes again in
-        halves, padded to the same length.
-    batch_tokens: most tokens of a batch, padded. what: name of the work, for the progress bar.
-    bar: a progress bar of samples that several runs share; by default one of this run alone.
-    length: tokens that each input is padded to; by default those of the longest input of its batch.
+    run_batch: takes a batch and the function; the function takes a hook, and returns the model's output. `run_batch`
+        must store results last: a batch that does not fit into the GPU's memory comes again in halves, equally padded.
+    batch_tokens: most tokens of a batch, with padding. what: name of the work, for the progress bar.
+    bar: a progress bar of samples that several runs share; None for a bar of this run alone.
+    length: number of tokens to which each input is padded; None for those of the longest input of its batch.
     gradients: whether a backward pass can follow a forward pass.
     """
     plan, pad_token = plan_batches([length or len(ids) for ids in input_ids], batch_tokens), padding_token(model.config)

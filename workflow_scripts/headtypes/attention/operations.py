@@ -52,9 +52,9 @@ class Operation:
     """An operation that a condition applies to heads, such as `zero` or `temperature 2`.
 
     table: number of the table of Guan et al. 2020 that has conditions with this operation.
-    change: function that takes an `ablate.AblatedHeads`, and the number as text if one is given, and returns the heads'
-        new outputs, [sample, head, query, channel], or what broadcasts to them; None if heads stay as they are.
-    number, takes: what may follow the name: a regular expression, such as `( [0-9]+)?`, and words for messages.
+    change: function that returns the heads' new outputs, [sample, head, query, channel], or what broadcasts to them. It
+        takes an `ablate.AblatedHeads` and, if the text has one, the number as text. None if heads stay as they are.
+    number: regular expression of what may follow the name, such as `( [0-9]+)?`. takes: the same in words.
     draws: whether the number is the seed of random draws.
     readings: fields of `Reading` that can change the operation's result.
     """
@@ -172,9 +172,9 @@ def head_of(target: str) -> tuple[int, int] | None:
 def operations_by_head(types: "np.ndarray", operations: Mapping[str, str], where: str) -> "np.ndarray":
     """Return the operation on each head: [layer, head] text, `keep` for a head without an operation.
 
-    types: type of each head, [layer, head]. where: key of the operations in the configuration, for messages.
-    operations: {target: operation}; a target is a type, or a head written `layer-head` from 1, whose operation goes
-        before that of its type.
+    types: [layer, head] type of each head. where: key of the operations in the configuration, for messages.
+    operations: {target: operation}. A target is a type, or a head such as `1-12` (layer 1, head 12, from 1). A head's
+        own operation replaces that of its type. Raises `InputError` if the model has no head of a target.
     """
     by_head = types.copy()
     by_head[...] = "keep"

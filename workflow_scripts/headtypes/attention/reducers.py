@@ -36,17 +36,16 @@ class Pass:
 class Block:
     """The attention of some query rows in one layer, for samples of one length.
 
-    layer: number of the layer, from 0.
+    layer: number of the layer, from 0. heads: slice of the layer's heads, all or a single one. rows: slice of queries.
     group: the samples: `group.samples` is their slice of the batch, `group.length` the number of tokens of each.
-    heads, rows: slices of the layer's heads (all, or a single one) and of the query rows.
-    memory: `attention` in the model's precision, for norms float32; on a GPU zeros may follow its rows and keys. It is
-        not to be kept or changed, since the next block uses it again. None if no reducer of the pass reads attention.
-    outputs: head outputs, attention times values, in the model's precision.
+    memory: attention in the model's precision, for norms in float32; on a GPU zeros may follow its rows and keys. None
+        if no reducer reads attention. The next block overwrites the memory.
+    outputs: head outputs (attention times values), in the model's precision.
     mask: true where the model lets a query see a key; None if queries see all, or no reducer reads attention.
-    lengths: for norms, the length of the vector that each token hands over (`norms.KeyLengths`); None for weights.
-    to_none: the share that each row gives to no token, in a layer with a sink (`hook.Layer`); else and for norms None.
-    stream, written: the residual stream that the layer's output is added to, and the length of the vector that each
-        head adds to each token, float32; both None unless a reducer of the pass reads attention and the stream.
+    lengths: length of the vector that each token hands over (`norms.KeyLengths`); None unless norms are read.
+    to_none: share of each row that goes to no token; None for norms, or in a layer without a sink (`hook.Layer`).
+    stream: residual stream to which the layer's output is added. written: length of the vector that each head adds to
+        each token, float32. Both are None unless a reducer reads attention and the stream.
     """
 
     layer: int
@@ -79,17 +78,18 @@ class Block:
 class Reducer(Protocol):
     """An object that reads the attention of a model while the model runs, and keeps a result.
 
-    A pass calls `begin`; for each batch `start`, `add` with each block, `right` and `finish`; and at the end `result`.
-    A batch that does not fit into the GPU's memory is started anew in halves, so `start` forgets the numbers that `add`
-    has read, and `finish` keeps them for the result. Blocks come by layer, then by group (samples of one length), then
-    by head (long samples on a CPU, if all reducers have `by_head`), then by rows.
+    A pass calls `begin` once; for each batch `start`, `add` with each block, `right` and `finish`; and `result` once. A
+    batch that does not fit into the GPU's memory is started anew in halves: `start` has to forget what `add` has read,
+    and `finish` to keep it.
 
-    reads_attention, reads_stream: whether blocks have attention, and the residual stream.
-    by_head: true for a reducer that can read one head after another, which is faster for long samples.
-    of: "weights" for a reducer of attention itself, "norms" for a reducer of each token's share of the norms.
+    reads_attention: whether blocks have attention. reads_stream: whether blocks have the residual stream.
+    by_head: whether `add` can read a block with a single head, which is faster for long samples.
+    of: "weights" to read attention itself, "norms" to read each token's share of the norms.
     fault: text of the error if `right` returns false for a head; `{}` stands for the head's name.
     """
 
+    # Blocks come by layer, then by group (samples of one length), then by head (long samples on a CPU, if all reducers
+    # have `by_head`), then by rows.
     reads_attention: bool = True
     by_head: bool = False
     of: Of = "weights"

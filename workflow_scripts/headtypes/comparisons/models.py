@@ -37,10 +37,10 @@ class ModelPair(NamedTuple):
 
 
 def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
-    """Return all pairs of keys of `parents`, across tasks, too; of a model and its ancestor, the ancestor is `other`.
+    """Return all pairs of keys of `parents`, also across tasks; the ancestor in a pair is `other`.
 
     parents: {name of a model on a task: name, on that task, of the model that it was fine-tuned from, or None}.
-    models: {name of a model on a task: the model's own name}; two with the same own name are a `same model` pair.
+    models: {name of a model on a task: the model's own name}. Two with the same own name are a `same model` pair.
     """
     pairs = []
     for other, model in combinations(parents, 2):
@@ -56,13 +56,12 @@ def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> 
 def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """Return one row for each pair of models (model, other, relation) on how alike the types of their heads are.
 
-    partitions: {name of a model on a task: partition}. Further columns are
-    - same_shares: sum over types of the smaller of the type's shares of heads in the two models, in percent;
-      same_layers: the same sum over types and layers; if the other model has twice as many layers, each layer is split
-      into two with half of its heads each;
-    - same_type, same_cluster: percent of heads with the same type in both models, or the same cluster (clusters are
-      matched so that most heads keep theirs); adjusted_rand: adjusted Rand index of the partitions; all three NaN for
-      models without relation (`ModelPair`);
+    partitions: {name of a model on a task: partition}. Further columns:
+    - same_shares: for each type the smaller of the two models' percents of heads of the type, summed over types.
+    - same_layers: the same sum over types and layers; layers at the same depth are compared.
+    - same_type, same_cluster: percent of heads with the same type, or with matched clusters, in both models
+      (`clustering.match_clusters`). adjusted_rand: adjusted Rand index of the partitions. These three are NaN for
+      models without relation.
     - doubtful, other_doubtful: types of `model` and of `other` with uncertain names, as text joined by `, `.
     """
     rows = []
@@ -152,6 +151,8 @@ def _line(name: str, parents: Mapping[str, str | None]) -> list[str]:
     return line
 
 
+# Where numbers of layers differ, a layer's shares are split evenly: if the other model has twice as many layers, each
+# layer becomes two with half of its heads each.
 def _by_depth(model: Partition, other: Partition) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
     names, cells = order_types([*model.types, *other.types]), lcm(model.shape[0], other.shape[0])
     shares = []

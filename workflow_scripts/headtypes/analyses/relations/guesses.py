@@ -34,10 +34,11 @@ class ArcGuesses:
         return (f"Of {len(self.sentence) + sum(self.left_out.values()):,} sentences, {reasons} are left out.",)
 
     def can_be(self, words: np.ndarray, heads: np.ndarray) -> Bool[np.ndarray, "pair layer 2"]:
-        """Return whether layers let a word see its syntactic head (0 on the last axis), and the head see the word (1).
+        """Return whether each layer lets a word and its syntactic head see each other: [pair, layer, 2].
 
-        words: [pair] indices among all words, from 0. heads: [pair] syntactic heads, from 1 in the sentence; 0 for the
-            root, which is never seen.
+        On the last axis, 0 is whether the word sees its head, and 1 is whether the head sees the word.
+        words: [pair] index of the word among all words, from 0.
+        heads: [pair] number of the head in its sentence, from 1; 0 for the root, for which the result is false.
         """
         first, last = np.moveaxis(self.visible[words], -1, 0)
         head = heads[:, None, None]

@@ -19,15 +19,13 @@ from headtypes.models.records import ModelRecord, read_model_record
 
 
 class Guesses(WordReducer):
-    """A reducer, run with a model, of the guess of every attention head at each word's syntactic head.
+    """A reducer (it reads a model's attention) of every attention head's guesses at each word's syntactic head.
 
-    Two guesses at the head of word i are made from the attention W between words; on a tie the first word is the guess:
-    dependent_to_head: argmax over j != i of W[i, j], the word that i looks at most.
-    head_to_dependent: argmax over j != i of W[j, i], the word that looks most at i.
-
-    The result is a tuple of three arrays for each sentence. Words are numbers from 1, or -1 where there is none:
-    [word, layer, head, direction] the guesses; [word, layer, direction, 2] the first and the last word that can be
-    the guess; [word, layer, head] share of the word's attention to [SEP], NaN if the model hides [SEP] from the word.
+    The result is a list with a tuple of three arrays for each sentence. Words are numbered from 1; -1 is no word.
+    [word, layer, head, direction]: the guesses. W[i, j] is the attention of word i to word j. The guess for word i is
+        argmax over j != i of W[i, j] (direction 0, dependent_to_head) or of W[j, i] (direction 1, head_to_dependent).
+    [word, layer, direction, 2]: the first and the last word that the layer's mask allows as the guess.
+    [word, layer, head]: the share of the word's attention to [SEP]; NaN if the model hides [SEP] from the word.
     """
 
     def start(self, batch: Batch) -> None:
@@ -54,6 +52,7 @@ class Guesses(WordReducer):
             hidden = hidden | ~rows.mask[skipped:stop, 1 : n + 1]
         weights = weights.masked_fill(hidden, -torch.inf)
         by_row, by_column = self._guess[rows.sample][:, rows.layer]
+        # On a tie the first word is the guess.
         value, word = weights.max(-1)
         by_row[:, own - 1] = torch.where(value > -torch.inf, word + 1, -1)
         value, row = weights.max(1)

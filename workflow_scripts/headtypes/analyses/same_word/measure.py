@@ -37,11 +37,12 @@ _NONE = -1
 
 @dataclass(frozen=True)
 class SameWord:
-    """The attention of words to the same word in the other text, and elsewhere in their own text, on every sample.
+    """The attention of words to equal words, on every sample.
 
-    shares: [sample, layer, head, place] mean attention of words to the same word in the other text (place 0), or
-        elsewhere in their own text (place 1), over words of the sample that have the same word there; NaN if none has.
-    chance: [sample, place] this mean for even attention to visible tokens. frequent: frequent words, left out.
+    shares: [sample, layer, head, place] attention of a word to the same word at the place. It is the mean over the
+        sample's words that have the same word there; NaN if none has. Place 0 is the other text, place 1 is elsewhere
+        in the word's own text.
+    chance: [sample, place] the same mean for even attention to visible tokens. frequent: words that are not counted.
     """
 
     shares: Float32[np.ndarray, "sample layer head 2"]
@@ -61,10 +62,9 @@ class SameWord:
 
 
 class SameWords(PerSample):
-    """A reducer whose result is a dictionary with shares, chance and frequent of `SameWord`.
+    """A reducer (it reads a model's attention) whose result is {"shares", "chance", "frequent": as in `SameWord`}.
 
-    words, frequent: results of `words_of`. An occurrence of a word counts if the model lets it look at the same word
-    elsewhere; its value is the mean over its tokens of the attention to all tokens of these other occurrences.
+    words, frequent: results of `words_of`.
     """
 
     by_head = True
@@ -114,10 +114,10 @@ class SameWords(PerSample):
 
 
 def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[list[np.ndarray], list[str]]:
-    """Return (words, frequent): the word of each token of each sample, and the most frequent words, which are left out.
+    """Return (words, frequent): the word of each token, and the most frequent words, which are not counted.
 
-    words: for each sample [token, 3] int64, three numbers of each token: its word (equal words have equal numbers), the
-        occurrence of the word in the sample, and the text, 0 or 1; -1 for a token of no word or of a frequent word.
+    words: for each sample [token, 3] int64: number of the token's word (equal words have equal numbers), index of this
+        occurrence in the sample, and text (0 or 1). All three are -1 for a frequent word or no word.
     frequent: words, most frequent first, until they make up half of all occurrences; never a word that occurs once.
     """
     found = [_words_of_tokens(*each) for each in zip(samples, encodings, strict=True)]

@@ -25,6 +25,15 @@ if TYPE_CHECKING:
     from headtypes.attention.one_pass import ModelOnTask
     from headtypes.data.tasks import Sample
 
+# A[s, t] is the attention of token s to token t or its share of the norms, L the number of tokens with special tokens:
+# self, previous, next: the sums of A[s, s], of A[s, s - 1] and of A[s, s + 1], divided by L.
+# cls, sep, punctuation, first: mean over the rows of the attention to `[CLS]`, to `[SEP]`, to comma and period, and to
+#   the first token. special: the sum of cls, sep and punctuation.
+# sep_to_sep, other_to_sep: mean over the rows of `[SEP]`, and over all other rows, of the attention to `[SEP]`.
+# entropy, entropy_cls, peak: mean over the rows of the entropy in nats, the entropy of the row of `[CLS]`, and mean
+#   over the rows of the largest attention. A share that goes to no token is one more outcome of the entropy.
+# These are NaN: cls, special and entropy_cls in a sample without `[CLS]`; sep, special and both `_to_sep` in one
+# without `[SEP]`; next if no token may look ahead; entropy_cls if `[CLS]` may look at itself alone.
 COLUMNS = (
     *("self", "previous", "next", "cls", "sep", "punctuation", "special"),
     *("sep_to_sep", "other_to_sep", "entropy", "entropy_cls", "peak", "first"),
@@ -33,12 +42,13 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Surface:
-    """The surface patterns of every head on every sample (Clark et al. 2019, sections 3.1 to 3.3).
+    """Surface patterns (attention to positions and to kinds of tokens) of every head on every sample.
 
-    patterns: [sample, layer, head, column] shares of attention to positions and kinds of tokens, and entropies in nats;
-        `columns` has their names. NaN where a sample lacks the token (`[CLS]`, `[SEP]`), or no token may look there.
-    uniform: [sample, layer] mean over tokens of the entropy, in nats, of even attention to all that a token may see.
-    norms: the same patterns for each token's share of the norms (`attention.norms`); None if norms were not read.
+    Patterns are those of Clark et al. 2019, sections 3.1 to 3.3.
+    patterns: [sample, layer, head, column] shares of attention, and entropies in nats. `columns` has the columns'
+        names. NaN if the sample lacks the token (`[CLS]`, `[SEP]`), or if no token may look there.
+    uniform: [sample, layer] entropy, in nats, of even attention to all visible tokens, mean over the sample's tokens.
+    norms: `patterns` of each token's share of the norms (`attention.norms`); None if norms were not read.
     """
 
     patterns: Annotated[Float32[np.ndarray, "sample layer head 13"], Stored("surface")]
@@ -70,21 +80,11 @@ _SUMS = (
 
 
 class SurfacePatterns(PerSample):
-    """A reducer, run with a model, whose result is the surface patterns: [sample, layer, head, 14] float32.
+    """A reducer (it reads a model's attention) whose result is surface patterns: [sample, layer, head, 14] float32.
 
+    The last axis has `COLUMNS`, then the entropy of even attention in nats, mean over tokens.
     kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
-    of: "weights" if A is attention, "norms" if A is each token's share of the norms.
-
-    `COLUMNS` gives the order of the first 13 columns; the last is the entropy of even attention. A[s, t] is the
-    attention of token s to token t, and L the number of tokens, special tokens included:
-    self, previous, next: the sums of A[s, s], of A[s, s - 1] and of A[s, s + 1], divided by L.
-    cls, sep, punctuation, first: mean over the rows of the attention to `[CLS]`, to `[SEP]`, to comma and period, and
-        to the first token. special: the sum of cls, sep and punctuation.
-    sep_to_sep, other_to_sep: mean over the rows of `[SEP]`, and over all other rows, of the attention to `[SEP]`.
-    entropy, entropy_cls, peak: mean over the rows of the entropy in nats, the entropy of the row of `[CLS]`, and mean
-        over the rows of the largest attention. A share that goes to no token is one more outcome of the entropy.
-    These are NaN: cls, special and entropy_cls in a sample without `[CLS]`; sep, special and both `_to_sep` in one
-    without `[SEP]`; next if no token may look ahead; entropy_cls if `[CLS]` may look at itself alone.
+    of: "weights" for patterns of attention, "norms" for patterns of each token's share of the norms.
     """
 
     by_head = True

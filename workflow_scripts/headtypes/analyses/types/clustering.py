@@ -34,10 +34,10 @@ _RUNNERS_UP = ("the second-best assignment", "another name for the same centroid
 class Naming:
     """The names of k clusters of heads, and how certain the names are.
 
-    names, doubts: for each cluster its name, and a sentence on why the name is doubtful, empty if the name is certain.
-    groups, errors: shares of attention (near, special, far) of the clusters' centroids, with standard errors over
-        heads. margin: the sum of the names' scores (`name_types`) less that of the second-best assignment of names;
-        None unless k = 4.
+    names: for each cluster its name. doubts: for each cluster why its name is doubtful; empty if the name is certain.
+    groups: for each cluster, shares of attention (near, special, far) of its centroid (the mean of its heads).
+    errors: standard errors of these shares over heads.
+    margin: the total score of the names (`name_types`) less the total of the second-best names; None unless k = 4.
     """
 
     names: tuple[str, ...]
@@ -55,29 +55,28 @@ class Naming:
 
 
 def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) -> Naming:
-    """Return names for clusters, from the attention of their centroids, and why names are doubtful.
+    """Return a name for each of k clusters, and a reason for each name that is doubtful.
 
-    For k = 4 the names are those of Guan et al. 2020, section 4, who give no rule for them. Here names are assigned
-    one-to-one, with the largest total of scores: dense far - special, diagonal near, dense_vertical min(far, special),
-    vertical special - far. For any other k the names are `type-1`, `type-2`, ..., in the order of the clusters.
+    groups: for each cluster, shares of attention (near, special, far) of its centroid (the mean of its heads).
+    errors: standard errors of these shares over heads. halves: the same shares, from each half of the samples.
 
-    A name is doubtful unless three differences are larger than their uncertainty: (1) the total less the best total
-    with another name for the centroid; (2) the name's score for the centroid less the best score of another name; (3)
-    for diagonal, dense and vertical: the centroid's near, far or special share less the largest of other centroids.
-    The uncertainty is the largest change of the difference when it is computed from one of `halves`; for (3), two
-    standard errors over heads, if these are larger.
-    groups, errors: shares of attention (near, special, far) of the centroids, which are ordered by rising special, and
-        standard errors of the shares over heads. halves: the shares of the same clusters in each half of the samples.
+    For k = 4 names are assigned one-to-one, with the largest total score. The scores of a cluster are far - special for
+    dense, near for diagonal, min(far, special) for dense_vertical, and special - far for vertical. A name is doubtful
+    if another name fits the cluster about as well, or if the name fits another cluster about as well.
+    For any other k the names are `type-1`, `type-2`, ..., in the order of the clusters, and no name is doubtful.
     """
     k = len(groups.near)
     if k != len(TYPES):
         return Naming(type_names(k), groups, errors, doubts=("",) * k, margin=None)
+    # Guan et al. 2020, section 4, give no rule for their names.
     _, chosen = linear_sum_assignment(_name_scores(groups), maximize=True)
     leads, over_heads = _leads(groups, chosen), np.zeros((3, k))
     for cluster, name in enumerate(chosen):
         if group := _LARGEST_OF.get(TYPES[name]):
             rival = np.where(np.arange(k) == cluster, -np.inf, getattr(groups, group)).argmax()
             over_heads[2, cluster] = 2 * np.hypot(*getattr(errors, group)[[cluster, rival]])
+    # The largest change of a lead when it is computed from one half; for the third lead, two standard errors over heads
+    # if these are larger. A name is doubtful unless each lead is larger than this.
     uncertain = np.max([over_heads, *(abs(_leads(half, chosen) - leads) for half in halves)], axis=0)
     names, doubts = tuple(TYPES[name] for name in chosen), []
     best_alone = _name_scores(groups).argmax(axis=1)
@@ -104,7 +103,9 @@ def _name_scores(groups: Groups) -> np.ndarray:
     return np.stack([far - special, near, np.minimum(far, special), special - far], axis=1)
 
 
-# How far each cluster's name is ahead of each of `_RUNNERS_UP`: [3, cluster], in shares of attention.
+# How far each cluster's name is ahead of each of `_RUNNERS_UP`: [3, cluster], in shares of attention. (1) The total
+# less the best total with another name for the centroid; (2) the name's score for the centroid less the best score of
+# another name; (3) for diagonal, dense and vertical, the centroid's near, far or special share less the largest other.
 def _leads(groups: Groups, chosen: np.ndarray) -> np.ndarray:
     scores, clusters = _name_scores(groups), np.arange(len(chosen))
     others = np.array([names for names in permutations(range(len(TYPES))) if tuple(chosen) != names])
@@ -149,11 +150,9 @@ def cluster_heads(features: np.ndarray, *, method: str, k: int, scale: bool, res
 
     features: [head, column] distance features (bins 0..N-1, self, cls, sep, comma, period).
     method: `kmeans` (as in Guan et al. 2020, section 4), `agglomerative`, `spectral` or a Gaussian mixture (`gmm`).
-    scale: whether each column is brought to zero mean and unit variance first, which the paper does not do; silhouettes
-        are then those of the scaled features.
-    restarts: initialisations of which the best is kept (agglomerative has none). With ten, k-means with k = 4 on the 72
-        heads of a real model ended in one of four optima, depending on the seed; with fifty, always in the best.
-    seed: 0 to 2**32 - 1; equal seeds give equal clusters, whatever the number of threads.
+    scale: whether each column is first brought to zero mean and unit variance; the paper does not scale.
+    restarts: number of random starts, of which the best result is kept; `agglomerative` ignores it.
+    seed: 0 to 2**32 - 1; equal seeds give equal clusters.
     Raises `IndivisibleError` if there are fewer distinct heads than clusters, or if a cluster is left without a head.
     """
     points = features.astype(float)
@@ -210,7 +209,8 @@ def fit_clusters(
     with one_thread():
         match method:
             case "kmeans":
-                # No tolerance: a run ends when no head changes its cluster any more.
+                # No tolerance: a run ends when no head changes its cluster any more. With ten restarts and k = 4, the
+                # 72 heads of a real model ended in one of four optima, depending on the seed; with fifty, in the best.
                 model = KMeans(k, n_init=restarts, max_iter=1000, tol=0, random_state=seed).fit(points)
                 labels, predict = model.labels_, model.predict
             case _ if method in MIXTURES:
@@ -327,24 +327,27 @@ def _restarts(purpose: str, method: str, restarts: int) -> int:
 def measure_stability(
     features_by_sample: np.ndarray, labels: np.ndarray, *, models: int = MODELS, seed: int, pairs=True, **settings
 ) -> dict:
-    """Return how far clusterings of random halves of heads, samples, and (head, sample) pairs agree (von Luxburg 2010).
+    """Return how far clusterings of random halves of the data agree, in percent (von Luxburg 2010).
 
-    features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
-    models: clusterings of each kind of half, at least 2. seed: each half and fit has a seed derived from this one.
-    pairs: whether pairs (a head on a sample) are halved too, which takes far longer; only k-means and Gaussian mixtures
-    are fitted to pairs. settings: method, k, scale and restarts (of each fit), as in `cluster_heads`.
+    features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of all heads.
+    models: number of random halves of each kind, at least 2; one clustering is fitted to each half.
+    seed: of all halves and fits. settings: method, k, scale and restarts of each fit, as in `cluster_heads`.
+    pairs: whether pairs (one head on one sample) are halved, too, which takes far longer; only for `kmeans` and `gmm`.
 
-    The keys are models; profiles, for each half of the samples {"near", "special", "far": [cluster] share of
-    attention}; and heads, samples and pairs, each a dictionary, or None for pairs that are not halved. The dictionary
-    has the keys all_agree, the percentage of heads (or pairs) to which all models give the same cluster; pairwise, the
-    percentage to which two models do, mean over all choices of two; and by_head, for each head the percentage of models
-    that give it its cluster of the full fit (for pairs, mean over its samples). A model is fitted to half of the heads,
-    to the means of all heads over half of the samples, or to half of the pairs. It then predicts the cluster of every
-    head, from all samples, or pair. Its clusters are matched to those of the full fit, for pairs a fit to all pairs.
-    Guan et al. 2020, section 4, report `all_agree` as a "proportion of input samples", and leave the kind of half open.
+    The result is a dictionary. Its keys heads, samples and pairs are the kinds of halves; pairs is None if pairs are
+    not halved. Each kind has a dictionary:
+    - all_agree: percent of heads (for pairs, of pairs) to which all clusterings give the same cluster.
+    - pairwise: percent to which two clusterings give the same cluster, mean over all choices of two.
+    - by_head: [head] percent of clusterings that give the head its cluster in `labels`; for pairs, in a fit to all
+      pairs, mean over samples.
+    The key models has `models`. The key profiles has for each half of the samples {"near", "special", "far": [cluster]
+    share of attention}.
     Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.
     """
 
+    # A model is fitted to half of the heads, to the means of all heads over half of the samples, or to half of the
+    # pairs. It then predicts the cluster of every head, from all samples, or pair. Clusters are matched to the full
+    # fit's. Guan et al. 2020, section 4, report `all_agree` as a "proportion of input samples", of unstated halves.
     def of_halves(points: np.ndarray, labels: np.ndarray, kind: str) -> dict:
         halves = (points[half] for half in _draw_halves(len(points), models, seed, kind))
         return _agreement(_refitted(halves, points, labels, kind, seed, **settings), labels)
@@ -450,11 +453,11 @@ def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.D
 
 
 def match_clusters(partition: Partition, parent_partition: Partition) -> dict[str, str]:
-    """Return {name of a cluster of a model: name of the cluster of its parent model that it is matched with}.
+    """Return {name of a cluster in `partition`: name of the matched cluster in `parent_partition`}.
 
-    partition, parent_partition: the types of the model, and of the model from which it was fine-tuned (its parent).
-    The matching is one-to-one, and most heads keep their cluster under it, whatever clusters are called (Kuhn 1955, the
-    Hungarian method). Matched clusters without a common head are left out. Raises `InputError` if shapes differ.
+    parent_partition: types of the model's parent (the model from which it was fine-tuned).
+    Clusters are matched one-to-one so that most heads are in matched clusters (Kuhn 1955, the Hungarian method).
+    Matched clusters without a common head are left out. Raises `InputError` if numbers of layers or heads differ.
     """
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
@@ -465,11 +468,10 @@ def match_clusters(partition: Partition, parent_partition: Partition) -> dict[st
 
 
 def most_together(together: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (rows, columns): indices of names, matched one-to-one so that most heads are in matched pairs.
+    """Return (rows, columns): `rows[i]` is matched with `columns[i]`, so that most heads are in matched pairs.
 
-    together: [name, name] the number of heads with the row's name in one partition and the column's name in another;
-        rows and columns have the same names in the same order. Row `rows[i]` is matched with column `columns[i]`. Among
-        equal matchings, the one that pairs most equal names is chosen.
+    together: [name, name] the number of heads with the row's name in one partition and the column's name in another.
+        Rows and columns have the same names in the same order. The matching is one-to-one.
     """
     # Equal names break ties alone: together they count less than one head.
     return linear_sum_assignment((len(together) + 1) * together + np.eye(len(together)), maximize=True)
@@ -483,12 +485,12 @@ def matched_clusters(partition: Partition, parent_partition: Partition) -> np.nd
 
 
 def compare_partitions(partition: Partition, parent_partition: Partition) -> dict[str, float]:
-    """Return how alike a model and its parent, from which it was fine-tuned, divide heads into types.
+    """Return how alike a model and its parent (the model from which it was fine-tuned) divide heads into types.
 
-    The keys are same_type, the percentage of heads whose type has the same name in both; same_cluster, the percentage
-    of heads that keep their cluster (`matched_clusters`), as some do by chance; and adjusted_rand, the adjusted Rand
-    index (Hubert and Arabie 1985), 1 for equal divisions whatever the types' names, 0 on average for chance. Raises
-    `InputError` if the models differ in layers or heads.
+    same_type: percent of heads whose type has the same name in both.
+    same_cluster: percent of heads whose clusters in model and parent are matched (`match_clusters`).
+    adjusted_rand: adjusted Rand index (Hubert and Arabie 1985), 1 for equal divisions, 0 on average for chance.
+    Raises `InputError` if the models differ in layers or heads.
     """
     kept = matched_clusters(partition, parent_partition)
     ours, theirs = partition.type_of.reshape(-1), parent_partition.type_of.reshape(-1)

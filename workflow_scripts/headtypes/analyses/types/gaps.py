@@ -16,23 +16,26 @@ from headtypes.core.statistics import Measured, one_thread
 FEWEST_HEADS = 20
 # Paths lead over so many of the nearest heads, and over no more than a quarter of all.
 _NEIGHBOURS = 10
+# Dips are compared with uniform samples because these have, among distributions with one peak, the largest dips.
 _UNIFORM = 1999
 
 
 def head_gaps(features: np.ndarray, seed: int) -> dict | None:
-    """Return how far heads are from having a single peak, by the dip (Hartigan and Hartigan 1985) in two ways.
+    """Return how far heads are from having a single peak, as dips in percent; None for fewer than 20 different heads.
 
-    A dip is the largest distance between a distribution function and the nearest one with a single peak, in percent.
-    features: [head, column] distance features. A head's point is the logarithms of its features, less their mean; a
-        feature of 0 counts as half of the smallest positive feature. seed: of the k-means with two clusters.
-    Returns None for fewer than 20 different heads, else a dictionary with three keys. position: [head] the product of
-    each head's point with the vector between the centres of two clusters by k-means. line: the dip of the positions.
-    paths: the lower quartile over heads of the dip of a head's path lengths to all heads (an arc of heads has one peak
-    along paths, two along any line). Edges join each head to its 10 nearest heads (at most a quarter of all), and all
-    heads in a smallest spanning tree. A path length is the mean of the shortest paths from the head and its nearest.
+    A dip is the largest distance between a distribution function and the nearest one with a single peak (Hartigan and
+    Hartigan 1985).
+    features: [head, column] distance features. seed: of a k-means with two clusters.
+    The result is a dictionary:
+    - position: [head] product of the head's logarithmic features with the vector between the centres of the two
+      clusters.
+    - line: the dip of the positions.
+    - paths: the dip of a head's path lengths to all heads, lower quartile over heads. Paths lead from each head to near
+      heads, so that an arc of heads has one peak along paths, and two along any line.
     """
     if len(np.unique(features, axis=0)) < FEWEST_HEADS:
         return None
+    # A head's point: the logarithms of its features, less their mean; 0 counts as half of the smallest positive one.
     points = np.log(np.maximum(features, features[features > 0].min() / 2))
     points -= points.mean(axis=1, keepdims=True)
     with one_thread():
@@ -43,19 +46,18 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 
 
 def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
-    """Return {"line", "paths": by how much the dip of heads exceeds the mean dip of uniform samples, in percent}.
+    """Return {"line", "paths": the dip of heads less the mean dip of uniform samples, in percent}.
 
-    gaps: {"line", "paths": dip in percent}, from `head_gaps`. heads: the number of heads, and of numbers in a sample.
-    Uniform samples are the comparison because, among distributions with one peak, they have the largest dips. Their
-    spread gives the difference's interval and the p-value of a difference of 0.
+    gaps: {"line", "paths": dip in percent}, from `head_gaps`. heads: number of heads, and of values in each sample.
+    Each value has an interval and a p-value of a difference of 0, from the spread of the uniform samples' dips.
     """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}
 
 
 def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
-    """Return the p-value of the hypothesis that heads have no gaps: the larger of the two p-values of `measured_gaps`.
+    """Return the p-value of the hypothesis that heads have no gaps: the larger of the p-values of line and of paths.
 
-    gaps: {"line", "paths": dip in percent}. heads: number of heads. A dip below the uniform samples' mean has p = 1.
+    gaps: {"line", "paths": dip in percent}, from `head_gaps`. heads: number of heads.
     """
     return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
 

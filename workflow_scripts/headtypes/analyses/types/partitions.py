@@ -29,9 +29,10 @@ _read_table = table_reader(_OTHERWISE, _KINDS)
 class Partition:
     """A division of all heads of a model into types.
 
-    table: one row for each head, sorted by layer and head (both from 0), with the columns layer and head; cluster and
-        type, the number of the head's cluster and the name of its type; silhouette, NaN if the partition has one type;
-        near, special and far, shares of its attention to such tokens; doubtful, whether its type's name is uncertain.
+    table: one row for each head, sorted by layer and head. Columns:
+    - layer, head: from 0. cluster: number of the head's cluster. type: name of the head's type.
+    - silhouette: -1 to 1; NaN if the partition has one type. doubtful: whether the type's name is uncertain.
+    - near, special, far: shares of the head's attention to near tokens, to special tokens and punctuation, to others.
     """
 
     table: pd.DataFrame
