@@ -212,9 +212,10 @@ class Scratch:
     _memory: Tensor | None = None
 
     def memory(self, layer: Layer, rows: slice) -> Tensor:
-        """Return memory [batch, head, row, key] for the attention of query rows; later calls may return it again.
+        """Return memory [batch, head, row, key] to compute the attention of query rows in; a later call may reuse it.
 
-        On a GPU, the memory has more keys than the attention, and its number of rows is rounded up to a multiple of 32.
+        On a GPU the tensor is larger than the attention, which takes the first rows and keys: it has more keys, and a
+        number of rows that is rounded up to a multiple of 32.
         """
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):

@@ -59,7 +59,7 @@ class SomeTokens:
 
 
 class Answers(SomeTokens):
-    """The reader of a model's answers to a task's windows: it takes the model's output batch by batch.
+    """The reader of a model's answers to a task's windows, or of their losses, from the model's output for each batch.
 
     targets: [window, class] int, result of `Kind.answer_targets`: for pairs the index of the label, for questions those
         of the answer's first and last token. None if the loss of right answers is not asked for.

@@ -207,7 +207,7 @@ class Kind(ABC):
     form: how files are parsed: as `json`, as `table`, or by the kind itself (`files`). formats: file formats, in words.
     keys: keys of a task that not every kind has. Samples are drawn only if "samples" is a key.
     source_keys: keys of a task's `source` that not every kind has.
-    columns: {field of a row: column of a user's table that the configuration can name}.
+    columns: {field of a row: key of the task's `columns` in the config, which names the column of a user's table}.
     truncation: argument `truncation` of a tokenizer, which says which text of a too long sample is cut.
     running: whether two texts become one if a tokenizer puts no `[SEP]` between them.
     head: output layer that answers, a key of `loading.HEADS` or `LANGUAGE_MODEL`; None if no model answers.
@@ -266,7 +266,8 @@ class Kind(ABC):
         """Return a task's rows as windows of a model's tokens.
 
         max_seq_length: most tokens of a window; if the model takes fewer, a kind uses fewer or raises `InputError`.
-        shape: values of the kind's `window_keys`; for kinds whose head is `LANGUAGE_MODEL`, the `seed` of masked words.
+        shape: a value for each of the kind's `window_keys`; if the kind's `head` is `LANGUAGE_MODEL`, also `seed`, for
+            the draw of masked words.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 

@@ -179,7 +179,7 @@ def read_head_outputs(path: StrPath | None) -> np.ndarray | None:
 
 
 class MeanHeadOutputs(Reducer):
-    """A reducer whose result is each head's output, mean over real tokens: [layer, head, channel] float32."""
+    """A reducer of heads' outputs before the output projection, means over real tokens, [layer, head, channel]."""
 
     reads_attention = False
     fault = "the output of head {} is not finite"

@@ -57,7 +57,7 @@ class Scored:
         """Return a weighted sum of the conditions' mean scores, with its interval over units, in the unit of the score.
 
         weights: {condition: its weight}; for a difference of two conditions, 1 and -1. baseline: name of the condition
-        from which the others drop, None without drops. Only the interval depends on `baseline`.
+        with all heads; if it is given, the interval is that of drops from it. The sum itself does not change.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())

@@ -91,7 +91,10 @@ class Pairs:
     heads: np.ndarray
 
     def right(self, guesses: np.ndarray) -> np.ndarray:
-        """Return, for guesses at all words, [word, ...], whether those at the pairs' words are right: [pair, ...]."""
+        """Return whether the syntactic head guessed for each pair's word is the pair's head, [pair, ...] bool.
+
+        guesses: for each word the index of the word guessed as its syntactic head, [word, ...].
+        """
         return guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
 
     def within(self, chosen: np.ndarray) -> "Pairs":

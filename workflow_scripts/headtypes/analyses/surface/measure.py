@@ -66,7 +66,7 @@ class Surface:
         return (self.patterns if of == "weights" else self.norms)[..., COLUMNS.index(name)]
 
     def mean(self, name: str, of: Of = "weights") -> Float[np.ndarray, "layer head"]:
-        """Return a column's mean over samples, such as `entropy`'s, of weights or norms; NaN for a head without it."""
+        """Return each head's mean of the column `name` over samples that have a value, of weights or of norms."""
         return mean_of_known(self.column(name, of))
 
 

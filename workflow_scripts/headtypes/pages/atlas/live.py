@@ -126,7 +126,8 @@ class Live:
     def page(self, first: str | None = None, second: str | None = None) -> dict:
         """Return the data of the model's page on one or two texts or, without `first`, on an example.
 
-        The data are those of `read`, with "live": {"asks" (what the user should write), "first", "second", "answers"}.
+        The data are those of `read`, with "live": {"asks": what the user should write, "first" and "second": the texts
+        shown, "answers": the model's answers}.
         """
         beginning = _BEGINNINGS.get(self._head, ("", _EXAMPLE, None))
         asks, *example = (text and text.format(mask=self._tokenizer.mask_token) for text in beginning)

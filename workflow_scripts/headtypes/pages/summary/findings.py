@@ -56,7 +56,7 @@ class Card(NamedTuple):
     """A question about a model's types or heads, with the answer "yes", "no", "undecided" or "not measured".
 
     says, number, why: the answer in a sentence, the value that decides it, and how it is decided.
-    marks, ends, key: the lines of the card's picture, the labels at its left and right end, and its legend.
+    marks, ends, key: the rows of the card's picture, the labels at its left and right end, and its legend.
     files: links to the files that the answer follows from.
     """
 

@@ -197,7 +197,7 @@ def collect_quantities(
 
 
 def published_quantities(published: Clark2019) -> Heads:
-    """Return the paper's own numbers: those that are printed, and those read off its released figures."""
+    """Return the quantities that claims ask for, as the paper prints them or its released figures show them."""
     return _with_values(Heads({}, published=published, whole=published_statistics(published)))
 
 
