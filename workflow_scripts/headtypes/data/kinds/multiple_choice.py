@@ -128,6 +128,11 @@ class MultipleChoice(Kind):
         answers = {row.id: row.choices[number] for row, number in zip(rows, table["predicted"], strict=True)}
         return answers, table
 
+    def mean_scores(self, scores):
+        columns = {"accuracy": "correct", "accuracy_normalised": "correct_normalised"}
+        means = {metric: float(scores[column].mean()) for metric, column in columns.items()}
+        return {**means, "n_questions": len(scores)}
+
 
 def _read(id_: str, question: Any, choices: Any, answer: Any) -> ChoiceQuestion:
     if not isinstance(question, str) or not question.strip():

@@ -122,6 +122,9 @@ class QuestionAnswering(Kind):
         answers = answer_questions(rows, windows, Spans(**values))
         return answers, score_predictions(rows, answers)
 
+    def mean_scores(self, scores):
+        return {metric: float(scores[metric].mean()) for metric in ("exact_match", "f1")} | {"n_questions": len(scores)}
+
 
 def _question(row: Mapping[str, Any], number: int, source: str, contexts: dict[str, str]) -> Question:
     try:
