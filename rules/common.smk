@@ -387,8 +387,7 @@ for stage in STAGES.values():
             stage.benchmark or Path(first).with_suffix(f".{stage.name}.benchmark.tsv").as_posix()
         wildcard_constraints:
             **({by_wildcard[-1]: any_of(shared)} if entries else {}),
-        # They take as long as many conditions, which would otherwise come first and leave one of these to run alone.
-        priority: int(stage is ablation.evaluate_controls)
+        priority: stage.priority
         localrule: stage.local
         conda:
             ENVIRONMENT

@@ -118,7 +118,7 @@ class Stage:
         wildcards to a path, or to [] for no file. If there are any, `rules/common.smk` makes the rule; its outputs are
         the results with its name as `rule`.
     benchmark: path of the rule's benchmark; empty for one beside the first result, with the rule's name.
-    local: true if jobs run on the machine of Snakemake itself, and not on the nodes of a cluster.
+    local: true if jobs run on Snakemake's own machine, not on a cluster's nodes. priority: larger ones start first.
     """
 
     spec: Callable[..., dict]
@@ -129,6 +129,7 @@ class Stage:
     inputs: tuple[Result | Given | Callable, ...] = ()
     benchmark: str = ""
     local: bool = False
+    priority: int = 0
     rule: str = ""
 
     @property

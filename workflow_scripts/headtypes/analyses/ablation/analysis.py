@@ -129,6 +129,8 @@ def measure_intervals(plan: Plan, model: str, partition: str) -> dict:
     calls="analyses.ablation.evaluation:run_controls",
     inputs=_ANSWERED,
     benchmark="results/controls/{model}/{partition}/{condition}.benchmark.tsv",
+    # They take as long as many conditions, which would otherwise come first and leave one of these to run alone.
+    priority=1,
 )
 def evaluate_controls(plan: Plan, model: str, partition: str, condition: str) -> dict:
     task, controls = plan.partitions[model, partition].task, plan.config.controls
