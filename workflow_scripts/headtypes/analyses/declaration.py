@@ -1,7 +1,4 @@
-"""The declaration of an analysis: its results, and what of them is shown where, in the atlas and in comparisons.
-
-What plans jobs reads this module and declarations: neither loads NumPy or pandas, but functions in them do.
-"""
+"""The declaration of an analysis: its results, and what of them is shown where, in the atlas and in comparisons."""
 
 from __future__ import annotations
 

@@ -127,8 +127,7 @@ class ResidualStream:
     """The residual stream that each attention layer of a model adds its output to, while the model runs.
 
     Attribute `latest`: [batch, token, width] the stream, with padding, before the attention layer that runs now adds
-    its output.
-    Raises `InputError` if a layer's output is changed before it is added, by a norm for example.
+    its output. Raises `InputError` if a layer's output is changed before it is added, by a norm for example.
     """
 
     def __init__(self, model: PreTrainedModel):

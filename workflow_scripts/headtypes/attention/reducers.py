@@ -1,7 +1,4 @@
-"""Reducers: what reads the attention of a model while it runs, block by block.
-
-This module loads neither NumPy nor PyTorch, since plans load the files of analyses.
-"""
+"""Reducers: what reads the attention of a model while it runs, block by block."""
 
 from __future__ import annotations
 

@@ -123,9 +123,8 @@ class Together:
 def added(parts: Sequence[Evidence]) -> Evidence | Together:
     """Return the sum of several means over the same units, with its interval; a single mean is returned as it is.
 
-    parts: the means; each may be over other items of the same units.
-    The sum is a `Together` if any mean is exact, that is, if nearly all units of the mean have the same value
-    (`Evidence.is_exact`). Otherwise the sum is an `Evidence`.
+    parts: the means; each may be over other items of the same units. The sum is a `Together` if any mean is exact, that
+    is, if nearly all units of the mean have the same value (`Evidence.is_exact`). Otherwise the sum is an `Evidence`.
     """
     if len(parts) == 1:
         return parts[0]

@@ -17,7 +17,7 @@ from headtypes.data.tasks import Metric, metrics_in, sizes_in, tested_metric
 
 
 class DropsOfDraws(NamedTuple):
-    """How much worse one score is than the baseline's, under a condition and under draws of random heads.
+    """Drops of one score below the baseline's: under a condition, and under draws of as many random heads.
 
     own, low, high: the condition's mean drop and the ends of its interval over questions, in points or nats per token;
     positive is worse. draws: [draw] the mean drop if the condition's operations act on as many random heads of each

@@ -33,10 +33,9 @@ def draw_sets(layers: int, heads: int, *, sets: int | None, per_layer: int | Non
 
     layers, heads: number of layers of the model, and of heads in a layer. sets: number of sets; None for as many as put
     each head in 13 sets, and at least 150. per_layer: heads of a layer in a set; None for one in twelve. seed: of the
-    draw; with the same seed, more sets begin with the same sets.
-    A set has heads of all layers or, in models of more than twelve layers, of a third of the layers. All heads are in
-    about equally many sets. Raises `InputError` if a layer has fewer heads than `per_layer`, or if a head would be in
-    no set.
+    draw; with the same seed, more sets begin with the same sets. A set has heads of all layers or, in models of more
+    than twelve layers, of a third of the layers. All heads are in about equally many sets. Raises `InputError` if a
+    layer has fewer heads than `per_layer`, or if a head would be in no set.
     """
     per_layer = per_layer or max(1, round(heads / _ONE_IN))
     if per_layer > heads:

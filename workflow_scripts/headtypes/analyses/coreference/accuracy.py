@@ -1,7 +1,6 @@
 """Accuracy of heads and baselines at antecedents (Clark et al. 2019, section 4.3, Table 2), from stored guesses.
 
-A baseline chooses a candidate for each coreferent mention; that is right if it refers to the same entity.
-docs/understand/clark.md defines what baselines see of a mention: its words, type, number, gender and person.
+A baseline (docs/understand/clark.md) chooses a candidate for each coreferent mention: right if of the same entity.
 """
 
 from collections.abc import Callable, Container, Iterator, Sequence

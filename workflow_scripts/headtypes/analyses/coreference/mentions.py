@@ -1,7 +1,4 @@
-"""Mentions in parts of documents: their head words, candidates and antecedents, and guesses at antecedents.
-
-Clark et al. (2019, section 4.3) define none of these; docs/understand/clark.md has the definitions used here.
-"""
+"""Mentions in documents: head words, candidates, antecedents and guesses, as docs/understand/clark.md defines them."""
 
 import math
 import re

@@ -3,7 +3,6 @@
 A head adds `sum_t A[s, t] v_t W_O` to token s. A head that looks somewhere and adds nearly nothing is off. By
 Sandoval-Segura et al. (2025, arXiv 2504.03889), the average norm of a head's output, divided by the mean of the layer's
 heads, finds more heads that a model can do without than attention to the first token does.
-Only what runs a model loads PyTorch, since others read the file.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ HEADS = ("layer", "head", *TOKENS, *QUARTERS, "low", "high", "relative", "off", 
 
 @dataclass(frozen=True)
 class Outputs:
-    """How long the vectors are that every head adds to the residual stream, on every sample, and the stream's size.
+    """Lengths of the vectors that every head adds to the residual stream on every sample, and the stream's size.
 
     written: [sample, layer, head, 12], by `COLUMNS`. Nine columns are the length of the vector that the head adds to a
     token, divided by the length of the residual stream at the token, mean over: all tokens; the first; other `[CLS]`

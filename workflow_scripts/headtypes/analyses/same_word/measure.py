@@ -1,7 +1,4 @@
-"""Attention to the same word: what a word gives to the same word in the other text, and elsewhere in its own.
-
-Only what runs a model loads PyTorch, since others read the file.
-"""
+"""Attention to the same word: what a word gives to the same word in the other text, and elsewhere in its own."""
 
 from __future__ import annotations
 

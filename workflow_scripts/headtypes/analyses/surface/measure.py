@@ -1,7 +1,4 @@
-"""Surface patterns: what single heads look at, as position and kind of token tell (Clark et al. 2019, section 3).
-
-Only what runs a model loads PyTorch, since others read the file.
-"""
+"""Surface patterns: what single heads look at, as position and kind of token tell (Clark et al. 2019, section 3)."""
 
 from __future__ import annotations
 

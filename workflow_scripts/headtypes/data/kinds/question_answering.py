@@ -244,9 +244,8 @@ def best_spans(
     """Return, for each window, the span of context tokens with the largest sum of start and end logit.
 
     start_logits, end_logits, context_mask: [window, token]; the mask is true on the context, one run of tokens.
-    max_answer_length: most tokens of a span.
-    If sums are equal, the span that starts first is taken, then the one that ends first. Sums are in float64, so that
-    rounding makes no sums equal.
+    max_answer_length: most tokens of a span. If sums are equal, the span that starts first is taken, then the one that
+    ends first. Sums are in float64, so that rounding makes no sums equal.
     """
     import numpy as np
 
