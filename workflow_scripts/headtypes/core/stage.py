@@ -112,11 +112,11 @@ class Stage:
     rule: name of the rule; empty if the rule has the name of the function `spec`.
     calls: function that jobs call, as `module:function` below `headtypes`, with inputs, spec, outputs and provenance.
     computes: kind of work with a model, such as "forward"; None for jobs that run no model and need no GPU.
-    reads: name of the input that holds the texts that the model reads.
+    reads: name of the rule's input that holds the texts that the model reads.
     passes: function from plan, wildcards and number of texts to how often a job reads all texts; None for once.
     inputs: what jobs read: each is a `Result`, `Other`, `Many` or `Given`, or a function from the plan and the
-        wildcards to a path, or to [] for no file. If there are any, `rules/common.smk` makes the rule; its outputs are
-        the results with its name as `rule`.
+        wildcards to a path, or to [] for no file. `rules/common.smk` makes the rule, whose outputs are all `Result`s
+        with the stage's name as `rule`. If `inputs` is empty, a file in `rules/` has the rule instead.
     benchmark: path of the rule's benchmark; empty for one beside the first result, with the rule's name.
     local: true if jobs run on Snakemake's own machine, not on a cluster's nodes. priority: larger ones start first.
     """

@@ -48,7 +48,7 @@ class Finding:
 
     quantity, unit: the quantity in words, and the unit of its value, such as "points", or "".
     reading: name of the reading of the paper under which the quantity is counted; "" if there is only one reading.
-    scale: the number inside the quantity that acts as the limit; None if there is none.
+    scale: the limit, if `quantity` has it, such as 90 in "score less 90 % of the baseline's" (`limit` is 0); or None.
     """
 
     quantity: str
@@ -131,10 +131,10 @@ def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A measured value that a claim compares with a limit.
+    """A value, `measured`, with its interval, that a claim compares with a limit.
 
     label, unit: the value in words, and its unit, such as "points", or "".
-    scale: the number in `label` that acts as the limit, such as 90 in "score minus 90 % of the baseline's"; or None.
+    scale: the limit, if `label` has it ("score less 90 % of the baseline's"); the claim then compares with 0. Or None.
     """
 
     label: str

@@ -47,7 +47,7 @@ def table_stage(paper: str, *inputs: Many, calls: str, rule: str = "") -> Callab
     """Return a decorator for a function that returns a rule's spec: it makes the `Stage` of a rule of a paper's tables.
 
     paper: name of the paper's folder. inputs: results that the rule reads; the paper's data are added.
-    calls: the function in this folder that jobs call, as `module:function`.
+    calls: the function that jobs call, as `module:function`, with the module in the paper's folder.
     rule: name of the rule; "" for the name of the decorated function.
     """
     read = (*inputs, Given("reference", lambda plan: reference_of(paper)))

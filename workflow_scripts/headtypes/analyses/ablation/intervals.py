@@ -56,8 +56,8 @@ class Scored:
     def sum(self, weights: Mapping[str, float], baseline: str | None = None) -> Measured:
         """Return a weighted sum of the conditions' mean scores, with its interval over units, in the unit of the score.
 
-        weights: {condition: its weight}; for a difference of two conditions, 1 and -1. baseline: name of the condition
-        with all heads; if it is given, the interval is that of drops from it. The sum itself does not change.
+        weights: {condition: its weight}; for a difference of two conditions, 1 and -1. baseline: the condition with all
+        heads, or None. The sum is the same with it; the interval then holds even if nearly all units drop alike.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())

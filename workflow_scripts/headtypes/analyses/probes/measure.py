@@ -94,8 +94,7 @@ def vectors_of_model(
 ) -> list[np.ndarray]:
     """Return for each sentence the mean input embedding of each word's subwords, [word, channel] float32.
 
-    input_ids, word_of_token: for each sentence its tokens' ids, and the index of each token's word, -1 for special
-        tokens.
+    input_ids, word_of_token: each sentence's token ids, and the index of each token's word, -1 for special tokens.
     """
     module = model.get_input_embeddings()
     with align_module_device(module):
@@ -190,9 +189,9 @@ def train_probes(
     training: sentences from which probes learn, one step each, in this order. scored: sentences that probes then parse.
     vectors: path of a file of word vectors in GloVe's text format; None for the model's own embeddings.
     sentences: how many of the first training sentences are used, or "all". starts: random starts of each probe.
-    root: `first`, a candidate for a syntactic head has its own word's vector; or `released`, as in the paper's code,
-        the candidate has the next word's, and a word may be its own syntactic head. settings: for `ModelOnTask`.
-
+    root: which vector a candidate for a syntactic head has. `first`: its own word's; the root, the candidate before
+        all words, has none. `released`, as in the paper's code: the next word's, the root the first word's, and the
+        last word none; a word may also be its own syntactic head. settings: for `ModelOnTask`.
     Returns a dictionary for JSON with the keys
       right: {name of a probe: [start][sentence] number of words of a scored sentence whose syntactic head it finds}.
       words: [sentence] number of words of a scored sentence that count, all but punctuation.

@@ -16,7 +16,7 @@ from headtypes.core.statistics import Measured, one_thread
 FEWEST_HEADS = 20
 # Paths lead over so many of the nearest heads, and over no more than a quarter of all.
 _NEIGHBOURS = 10
-# Dips are compared with uniform samples because these have, among distributions with one peak, the largest dips.
+# Dips are compared with those of uniform random numbers, which are the largest of all distributions with one peak.
 _UNIFORM = 1999
 
 
@@ -24,11 +24,9 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
     """Return how far heads are from having a single peak, as dips in percent; None for fewer than 20 different heads.
 
     A dip is the largest distance between a distribution function and the nearest one with a single peak (Hartigan and
-    Hartigan 1985).
-    features: [head, column] distance features. seed: of a k-means with two clusters.
+    Hartigan 1985). features: [head, column] distance features. seed: of a k-means with two clusters.
     The result is a dictionary:
-    - position: [head] product of the head's logarithmic features with the vector between the centres of the two
-      clusters.
+    - position: [head] product of the head's logarithmic features with the vector between the two clusters' centres.
     - line: the dip of the positions.
     - paths: the dip of a head's path lengths to all heads, lower quartile over heads. Paths lead from each head to near
       heads, so that an arc of heads has one peak along paths, and two along any line.
@@ -46,10 +44,11 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 
 
 def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
-    """Return {"line", "paths": the dip of heads less the mean dip of uniform samples, in percent}.
+    """Return {"line", "paths": the dip of heads less the mean dip of as many uniform random numbers, in percent}.
 
-    gaps: {"line", "paths": dip in percent}, from `head_gaps`. heads: number of heads, and of values in each sample.
-    Each value has an interval and a p-value of a difference of 0, from the spread of the uniform samples' dips.
+    gaps: from `head_gaps`, {"line", "paths": dip in percent}, of heads' places on a line, and of lengths of paths
+    between heads. A dip is a distance from having one peak (Hartigan and Hartigan 1985). heads: number of heads.
+    Each value has an interval and a p-value of a difference of 0, from the spread of the random numbers' dips.
     """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}
 
@@ -57,7 +56,7 @@ def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
 def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
     """Return the p-value of the hypothesis that heads have no gaps: the larger of the p-values of line and of paths.
 
-    gaps: {"line", "paths": dip in percent}, from `head_gaps`. heads: number of heads.
+    gaps: as in `measured_gaps`. heads: number of heads. A dip below the mean of random numbers has the p-value 1.
     """
     return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
 

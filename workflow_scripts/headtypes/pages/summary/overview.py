@@ -198,7 +198,10 @@ def _looks(profile: np.ndarray, most: float, shares: pd.Series) -> list[dict[str
 
 
 def where(heads: np.ndarray) -> str:
-    """Return where half of a type's heads are, such as "9 in layers 3 and 4"; heads: [layer] number of heads."""
+    """Return the fewest layers with at least half of a type's heads, and how many are there: "9 in layers 3 and 4".
+
+    heads: [layer] number of the type's heads. Layers count from 1; more than four are "spread over 8 layers".
+    """
     most = np.argsort(-heads, kind="stable")
     layers = np.sort(most[: 1 + int(np.argmax(np.cumsum(heads[most]) >= heads.sum() / 2))])
     if len(layers) > _NAMED_LAYERS:

@@ -137,8 +137,8 @@ class Model(Quantities):
         """Return {name of a model in the paper's Table 1: numbers of heads, [type, layer]}, from models of this run.
 
         models: names in Table 1. Rows of an array are `types`; a last row counts all other types together, if any.
-        Raises `NoVerdictError` if the run has no model for a name, or if a type is missing or has a doubtful name in a
-        model. Only the object for SQuAD knows the other models; on others, the error is always raised.
+        Raises `NoVerdictError` if the run has no model for a name, if a type is missing or has a doubtful name in a
+        model, or if `self` is not the paper's main model, on SQuAD: other objects do not know the run's models.
         """
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")
@@ -211,8 +211,7 @@ def collect_quantities(
     All mappings have the keys (model, partition). answers: from `read_answers`. stabilities: from `read_stabilities`.
     rows: one for each evaluation, with the keys model, partition, condition and operations, {type or head: operation}.
     An evaluation stands for the condition of the paper with the same operations; the first such evaluation counts.
-    parents: the partition of the same name in the model from which the model was fine-tuned, or None.
-    families: from `models_beside`.
+    parents: the partition of the same name in the model before fine-tuning, or None. families: from `models_beside`.
     """
     numbered, collected = _numbered_conditions(rows, published), {}
     for key, partition in partitions.items():
@@ -303,8 +302,8 @@ def read_stabilities(
     stability.{k}.pairs: the same for pairs of a head and a sample, in percent of pairs.
     own_cluster: percent of pairs that are nearest to the cluster of the pair's head.
     mixture_agreement.{covariance}, such as "diag": adjusted Rand index of k-means and a Gaussian mixture.
-    dips.line, dips.paths: the dip (distance from having one peak) of heads less the mean dip of uniform random numbers,
-    in percent, from `measured_gaps`.
+    dips.line, dips.paths: the dip (distance from having one peak, in percent) of heads' places on a line, and of
+    lengths of paths between heads, each less the mean dip of uniform random numbers; from `measured_gaps`.
     """
     found = {}
     for key, path in stabilities.items():
@@ -327,12 +326,12 @@ def read_stabilities(
 
 
 def models_beside(partitions: Sequence[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
-    """Return {(model, partition) of the paper's main model: {row of the paper's Table 1: partition}}.
+    """Return {(model, partition) of the paper's main model: {row of the paper's Table 1: a model's types of heads}}.
 
-    Inner partitions are of models that stand for rows of Table 1. They have the method and k of the outer partition.
-    partitions: in the config's order, with the keys model, partition, method, k, and published (the row or None).
-    read: {(model, partition): types of heads}. If several partitions fit a row, one with the outer partition's name is
-    taken, else the first.
+    partitions: in the config's order, with the keys model, partition, method, k, and published (a row's name or None).
+    Outer keys are entries that have a method and whose `published` is "squad", the main model. Inner keys are the rows
+    of all entries with the same method and k, "squad" too. If several entries have one row, the one with the outer
+    partition's name is taken, else the first. read: {(model, partition): types of heads}.
     """
     families = {}
     for main in partitions:
