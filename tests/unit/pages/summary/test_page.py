@@ -67,6 +67,18 @@ def test_verdicts_are_counted_as_they_stand_in_the_comparison(summary, guan):
     assert counted("holds", 1) == "1 holds"
 
 
+def test_the_tasks_of_a_model_stand_together(guan):
+    """The page shows the first model's tasks in full, and counts them from the first."""
+    claims = guan[(guan["model"] == MODEL) & (guan["kind"] == "claim")].drop_duplicates("id").head(3)
+    decided = {("one", "text"): 3, ("other", "text"): 2, ("one", "qa"): 1}
+    rows = pd.concat(
+        claims.assign(model=model, task=task, unit="", verdict=["holds"] * number + ["no verdict"] * (3 - number))
+        for (model, task), number in decided.items()
+    )
+    subjects = judged_subjects(rows, "task", "file.csv")
+    assert [(it.model, it.other) for it in subjects] == [("one", "text"), ("one", "qa"), ("other", "text")]
+
+
 def test_claims_that_no_interval_decides_are_counted_apart(guan):
     own = guan[(guan["model"] == MODEL) & (guan["kind"] == "claim")].assign(partition=PARTITION, unit="points")
     # As if all but three had an interval, and kept their verdicts.

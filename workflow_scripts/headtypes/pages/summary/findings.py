@@ -288,7 +288,9 @@ class Judged:
 
 
 def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judged]:
-    """Return one `Judged` for each pair of a model and a partition (or task), the pair with the most verdicts first.
+    """Return one `Judged` for each pair of a model and a partition (or task), sorted by their numbers of verdicts.
+
+    The pair with the most verdicts is first; all pairs of its model follow, then those of the next model.
 
     comparison, file: the contents of the paper's `comparison.csv`, and its path relative to the page of results.
     key: the column of `comparison` that is paired with the model, "partition" or "task".
@@ -298,7 +300,9 @@ def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judge
         for (model, other), rows in comparison.groupby(["model", key], sort=False)
         if (rows["kind"] == "claim").any()
     ]
-    return sorted(subjects, key=lambda subject: -(subject.claims["verdict"] != NO_VERDICT).sum())
+    subjects.sort(key=lambda subject: -(subject.claims["verdict"] != NO_VERDICT).sum())
+    models = [subject.model for subject in subjects]
+    return sorted(subjects, key=lambda subject: models.index(subject.model))
 
 
 def _judged(model: str, other: str, rows: pd.DataFrame, file: str) -> Judged:
