@@ -68,7 +68,7 @@ class Block:
 
     @property
     def shares(self) -> Float[Tensor, "sample head row key"]:
-        """Attention or, for a reducer of norms, attention times `lengths`, which sums to one in each row."""
+        """Attention; for a reducer of norms, the scaled attention times `lengths`, which makes each row sum to one."""
         return self.attention if self.lengths is None else self.attention * self.lengths[:, :, None]
 
 

@@ -160,8 +160,7 @@ class Measured:
         """Return the `rank`-th largest of several means, with its interval and p-values.
 
         several: the means. over: plural name of the units. rank: from 1 for the largest mean, from -1 for the smallest.
-        The interval is corrected for the choice of a mean. It is of 95 %, of 99 % over fewer than 20 units; there is
-        none over fewer than 8 units.
+        The interval (95 %; 99 % below 20 units; none below 8) is corrected for the choice of a mean.
         """
         above = rank if rank > 0 else len(several) + 1 + rank
         below = len(several) + 1 - above
@@ -186,7 +185,7 @@ class Measured:
 
         chance: [permutation] the values on permuted data. The interval runs from `value` less the 97.5 % quantile of
             `chance` to `value` less its 2.5 % quantile; it is widened to hold 0 if p is 0.05 or more.
-        `p_value` is two-sided and ignores its argument.
+        The result's function `p_value` returns this two-sided p-value for every number that it is given.
         """
         low, high = value - np.quantile(chance, [1 - ALPHA / 2, ALPHA / 2])
         tails = ((1 + (sign * chance >= sign * value - EQUAL).sum()) / (1 + len(chance)) for sign in (1, -1))

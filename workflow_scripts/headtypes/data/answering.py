@@ -46,7 +46,7 @@ class SomeTokens:
         return hook or nullcontext()
 
     def draw(self, indices: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> None:
-        """Set the positions of the next batch: `indices` of tokens, for each input; right: the token ids to predict."""
+        """Set which tokens of the next batch get logits: `indices` in each input; right: the id to predict at each."""
         self._inputs, owners = len(indices), np.repeat(np.arange(len(indices)), list(map(len, indices)))
         self._drawn = torch.as_tensor(owners), torch.as_tensor(np.concatenate(indices))
         self._right = torch.as_tensor(np.concatenate(right).astype(np.int64))

@@ -112,7 +112,6 @@ class Finding:
         return f"{self.quantity}: {self.measured}; claimed {self.side} {self.limit:g}{same}{few}"
 
 
-# What the signs behind a finding say, once for all of them.
 FEW = (
     f"†: fewer than {FEW_UNITS} units (as if of equal size), or fewer that differ: the interval is of 99 %. "
     f"‡: fewer than {FEWEST_UNITS}: there is no interval, and the claim is open."
@@ -220,7 +219,7 @@ def join(words: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-# What a claim rests on, and how pages say so: the paper's words, what follows from them, or its tables alone.
+# A claim rests on the paper's words, on what follows from them, or on its tables alone; pages say so in these words.
 Basis = Literal["stated", "inferred", "from_table"]
 BASES: dict[Basis, str] = {"stated": "stated", "inferred": "inferred from the text", "from_table": "from the table"}
 
@@ -333,7 +332,8 @@ def judge(claim: Claim, quantities: Quantities) -> Verdict:
 class Correction(NamedTuple):
     """The verdict on a claim, corrected for the number of claims.
 
-    verdict: "" if the claim is not among those to be corrected, or if a finding without a p-value decides it.
+    verdict: "holds", "fails", "open" or "no verdict", after correction. It is "" if the claim is not among those to be
+        corrected, or if a finding without a p-value decides the claim.
     p, p_holm: p-value of the deciding finding before and after correction; NaN if `verdict` is "" or "no verdict".
     """
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from headtypes.core.tables import Table
 
-# Results of the papers, with which a reader begins.
 to_read_first = partial(Result, section="To read first")
 # {kind of result: {key: path}}.
 Found = Mapping[str, Mapping[Any, str]]
@@ -33,7 +32,6 @@ Entries = Callable[[Plan], Iterable[Any]]
 # A model, and a partition or a task; and the columns that name them.
 Key = tuple[str, str]
 PARTITION_KEYS, TASK_KEYS = ["model", "partition"], ["model", "task"]
-
 
 _REFERENCE = Path(__file__).parents[3] / "reference"
 
@@ -205,7 +203,10 @@ class Paper:
 
 
 def paths_by_key(kind: str, result: Result, entries: Iterable[Any]) -> dict[tuple[str, ...], str]:
-    """Return {(kind, *key): path of the result} for entries of a plan; a key is, for instance, (model, task)."""
+    """Return {(kind, *key): path of the result} for entries of a plan, from which `by_kind` makes {kind: {key: path}}.
+
+    kind: a name for these results, of the caller's choice. key: the entry's attribute `key`, such as (model, task).
+    """
     return {(kind, *entry.key): result.path.format(**entry.wildcards) for entry in entries}
 
 

@@ -48,8 +48,9 @@ class SampleBlock:
 
 
 class HeadAnalysis:
-    """A number of every head, from its attention on samples; a subclass defines the number in its method `add`.
+    """A number of every head: the mean over samples of a value that a subclass's method `add` gives on each sample.
 
+    add: function (`SampleBlock`) -> [head, query] numbers; their mean over queries is the head's value on the sample.
     label, unit: name of the number where it is shown, by default the name of the class, and its unit.
     inputs: {name in the config: path of a file that the analysis reads}. Further attributes of a subclass are
         parameters, to which the config, or an argument of the class, can give other values.
@@ -66,10 +67,7 @@ class HeadAnalysis:
             setattr(self, name, value)
 
     def add(self, block: SampleBlock) -> Float[Tensor, "head query"]:
-        """Return a number for each head and each query of a block, NaN if a query has none.
-
-        A head's value on a sample is the mean over the sample's queries; its value in all is the mean over samples.
-        """
+        """Return a number for each head and query, NaN for none; means over all queries give a head's value."""
         raise NotImplementedError
 
 
@@ -118,6 +116,7 @@ def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer 
     """Return one row for each head: layer, head (both from 0), value, low, high, samples, label and unit.
 
     value: mean over the samples whose value is not NaN; low, high: its interval; samples: number of these samples.
+    label, unit: name of the analysis and unit of measurement of its values, such as nats, the same in each row.
     """
     known = ~np.isnan(values)
     low, high = mean_intervals(np.where(known, values, 0), known.astype(float))

@@ -333,13 +333,12 @@ def measure_stability(
     models: number of random halves of each kind, at least 2; one clustering is fitted to each half.
     seed: of all halves and fits. settings: method, k, scale and restarts of each fit, as in `cluster_heads`.
     pairs: whether pairs (one head on one sample) are halved, too, which takes far longer; only for `kmeans` and `gmm`.
-
     The result is a dictionary. Its keys heads, samples and pairs are the kinds of halves; pairs is None if pairs are
     not halved. Each kind has a dictionary:
     - all_agree: percent of heads (for pairs, of pairs) to which all clusterings give the same cluster.
     - pairwise: percent to which two clusterings give the same cluster, mean over all choices of two.
-    - by_head: [head] percent of clusterings that give the head its cluster in `labels`; for pairs, in a fit to all
-      pairs, mean over samples.
+    - by_head: [head] percent of clusterings that give the head its cluster in `labels`. For pairs: percent that
+      give a pair its cluster in one fit to all pairs (which stands in for `labels`), mean over the head's pairs.
     The key models has `models`. The key profiles has for each half of the samples {"near", "special", "far": [cluster]
     share of attention}.
     Raises `InputError` for fewer than two samples, and if half of the heads are too few for k clusters.

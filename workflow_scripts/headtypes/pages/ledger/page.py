@@ -216,8 +216,9 @@ def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
     claim: a row of `over_models`.
     share_of_cells, share_of_models: holds / (holds + fails), over cells or over models; "" for 0 / 0.
     in_models: such as "3 of 5, 1 open", if the claim holds in 3 models, fails in 2, and is open in 1.
-    of_models: the interval of the percent of models in which the claim holds, in words; "these checkpoints alone" below
-        six families; "" if neither models nor untrained networks have a verdict.
+    of_models: the interval of the percent of models in which the claim holds, in words; for models of fewer than six
+        families (groups of related models), "these checkpoints alone". If untrained networks have a verdict, the number
+        of networks in which the claim holds follows. "" if neither models nor untrained networks have a verdict.
     """
     few = "1 family" if claim["families"] == 1 else f"{claim['families']} families"
     of_models = (

@@ -51,7 +51,7 @@ _MISSING = {
 
 @dataclass(frozen=True)
 class Model(Quantities):
-    """Quantities of a model under a partition; conditions are given by their numbers in the paper's Tables 2 and 3."""
+    """Numbers on a model's partition, to judge claims; methods take condition numbers of the paper's Tables 2 and 3."""
 
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
 
@@ -190,7 +190,7 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 
 
 class ScoredAnswers(NamedTuple):
-    """A model's scores, {"exact_match" or "f1": scores under all conditions}, and its number of questions."""
+    """A model's {"exact_match" or "f1": mean scores in percent, by condition and unit}, and its number of questions."""
 
     scores: Mapping[str, Scored]
     n_questions: int
