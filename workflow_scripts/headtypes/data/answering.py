@@ -36,7 +36,7 @@ def tokens_within(logits: int, batch_tokens: int, share: float, vocabulary: int)
 
 
 class SomeTokens:
-    """Chosen positions of a batch of texts, at which alone a language model computes logits within `attached`."""
+    """Positions that `draw` sets for each batch: a language model in the context `attached` has logits only there."""
 
     def attached(self, model: PreTrainedModel) -> AbstractContextManager:
         """Return a context in which the model computes logits only at the positions that `draw` sets for each batch."""

@@ -160,7 +160,7 @@ def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
 
 
 def tested_metric(names: Collection[str]) -> Metric:
-    """Return the metric to compare heads by: F1 if `names` has "exact_match", else accuracy or loss."""
+    """Return the metric to compare heads by: F1 if metric `names` hold "exact_match", else accuracy, else loss."""
     return F1 if EXACT_MATCH.name in names else next(main for name, main in MAIN_METRICS.items() if name in names)
 
 

@@ -150,7 +150,7 @@ class Quantity:
 def beside_permuted_layers(
     label: str, statistic: Callable[[np.ndarray], np.ndarray], by_layer: np.ndarray, unit: str = ""
 ) -> Quantity:
-    """Return a statistic of numbers by layer less its mean when layers are permuted (chance), with a 95 % interval.
+    """Return a statistic less its mean over permutations of the layers (chance), which also give the 95 % interval.
 
     by_layer: [..., layer] numbers, such as counts of heads. label, unit: the statistic in words, and its unit.
     statistic: a function from [..., layer] to a number, and from [permutation, ..., layer] to [permutation].

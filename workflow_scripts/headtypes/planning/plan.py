@@ -329,9 +329,9 @@ class Plan:
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
 
     def files_of(self, analysis: Analysis, model: str, partition: str | None = None, **others: str) -> list:
-        """Return the entries, such as (model, task), of a model for which an analysis makes its first result.
+        """Return a model's entries, such as (model, task), for which the first result in `analysis.files` is planned.
 
-        partition: entries with another value of their attribute `partition`, if any, are left out. others: ignored.
+        partition: an entry whose attribute `partition` has another value is left out. others: ignored.
         """
         return [
             entry

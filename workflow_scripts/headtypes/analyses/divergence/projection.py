@@ -72,7 +72,7 @@ def layer_test(
       difference, low, high: within - between (negative if heads of a layer are alike), and its interval: difference
           minus the 97.5 % and the 2.5 % quantile of the differences with layers permuted.
       p, permutations: share of permutations, the given layers counted as one, whose difference is at least as low;
-          number of permutations. All else is None if no two heads are of one layer, or no two of different layers.
+          their number. If all pairs of heads are of one layer, or none is, all keys but `permutations` have None.
     """
     pairs = np.triu_indices(len(layer), 1)
     of_pairs = divergences[pairs]

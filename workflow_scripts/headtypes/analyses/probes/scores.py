@@ -25,7 +25,7 @@ PROBES = ("attention", "attention_and_words", "distance_and_words", "random_netw
 class RightWords:
     """The number of words of each sentence whose syntactic head each probe and each baseline (system) finds.
 
-    right: [sentence, system], of a probe the mean over random starts. words: [sentence] words without punctuation.
+    right: [sentence, system], for a probe the mean over random starts. words: [sentence] number, without punctuation.
     """
 
     system: Annotated[list[str], Stored(dimension="system")]
@@ -49,13 +49,13 @@ read_probe_scores = table_reader(
 
 
 def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses) -> tuple[pd.DataFrame, RightWords]:
-    """Return (table, right words): unlabelled attachment scores of probes and baselines, and how many words are right.
+    """Return a table of attachment scores of probes and baselines, and their numbers of right words in each sentence.
 
     probes: the result of `measure.train_probes`. sentences: the evaluated part of the treebank. arcs: guesses of
-        attention heads on these sentences. Baselines: right-branching, the best offset and the best head there.
+        attention heads on them. Baselines: right-branching, and the offset and the head that are best on `sentences`.
     Punctuation does not count. Columns of the table:
       system, minus: name of a probe or baseline; the system whose score is subtracted, empty if none is.
-      uas, low, high: the score, or the difference, in percent, with its interval over sentences.
+      uas, low, high: unlabelled attachment score, or a difference of two, in percent; its interval over sentences.
       least, most: smallest and largest score among the random starts of a probe; NaN for a difference.
     """
     kept = [sentences[index] for index in arcs.sentence]

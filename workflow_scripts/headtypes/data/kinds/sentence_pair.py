@@ -118,9 +118,9 @@ class SentencePair(Kind):
     def score_answers(self, rows, windows, record, values):
         """Return {id of a pair: predicted label} and a table with a row for each pair: id, label, predicted, correct.
 
-        values: {"label": [pair] int, index of the predicted label among the model's logits}. windows: holds the ids. In
-        the table, the model's labels are the pandas categories of label and predicted; correct is 0 or 100. A pair
-        without a label raises `InputError`.
+        rows, windows: the pairs, and the window of each, in the same order. values: {"label": [pair] int, index of the
+        predicted label among the model's logits}, in this order. In the table, label and predicted are pandas
+        categories, the model's labels; correct is 0 or 100. A pair without a label raises `InputError`.
         """
         import pandas as pd
 

@@ -274,9 +274,9 @@ def _kept(partition: Partition, parent: Partition) -> dict[str, Measured]:
 
 
 def read_answers(scores: Mapping[tuple[str, str, str], StrPath]) -> dict[Key, ScoredAnswers]:
-    """Return {(model, partition): scored answers}, without tasks that have no exact match, such as sentence pairs.
+    """Return {(model, partition): scores under all conditions}, without partitions whose task has no exact match.
 
-    scores: {(model, partition, condition): path of the scores of each question}.
+    scores: {(model, partition, condition): path of a table of scores with a row for each question, pair or document}.
     """
     by_partition: dict[Key, dict[str, StrPath]] = defaultdict(dict)
     for (model, partition, condition), path in scores.items():
