@@ -59,9 +59,10 @@ class Block:
 
     @cached_property
     def attention(self) -> Float[Tensor, "sample head row key"] | None:
-        """Attention in float32; None if no reducer of the pass reads it. Each row sums to one, together with `to_none`.
+        """Attention in float32; None if no reducer of the pass reads it.
 
-        For a reducer of norms, rows are scaled so that not attention but `shares` sum to one.
+        Each row and its number in `to_none` (attention to no token) together sum to one. For a reducer of norms, each
+        row is multiplied by a number such that the row of `shares` (attention times `lengths`) sums to one instead.
         """
         rows = self.rows.stop - self.rows.start
         return None if self.memory is None else self.memory[:, :, :rows, : self.group.length].float()
@@ -140,10 +141,7 @@ class PerSample(Reducer):
 
 
 class ListPerSample(Reducer):
-    """A reducer whose result is a list with an object for each sample.
-
-    A subclass's method `of_batch` returns the objects of the batch that has just run.
-    """
+    """A reducer whose result is a list, one object a sample; a subclass's `of_batch` returns the objects of a batch."""
 
     def begin(self, about: Pass) -> None:
         self.about = about

@@ -162,7 +162,10 @@ def subject_title(model: str, other: str) -> str:
 
 
 def subject_parts(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield Markdown tables of verdicts, then of values; rows: those of one model with one partition or on one task."""
+    """Yield the paragraphs of a page on one model with one partition or task: tables of verdicts, then of values.
+
+    rows: the rows of the result of `comparison_table` that are about this model and this partition or task.
+    """
     if "doubtful" in rows and rows["doubtful"].any():
         yield "Types in brackets have a doubtful name."
     claims, values = (rows[rows["kind"] == kind] for kind in ("claim", "figure"))
@@ -199,8 +202,7 @@ def comparison_page(
 
     introduction: paragraphs before the counts. table: the result of `comparison_table`. published: has the notes.
     keys: columns of `table` that name model and partition (or task). units: columns of `table` with numbers of inputs,
-    such as "n_questions".
-    section: a function from the rows of one model and partition (or task) to the paragraphs of its section.
+    such as "n_questions". section: function from the rows of one model and partition (or task) to their paragraphs.
     """
     parts = [
         *introduction,
@@ -258,9 +260,9 @@ def read_named(path: str, *columns: str) -> pd.DataFrame:
 
 
 def tidy_table(subjects: Mapping[Key, Quantities], keys: list[str]) -> pd.DataFrame:
-    """Return a table with a row for each quantity of a subject, which is a model with a partition or task.
+    """Return a table with a row for each quantity of each subject, which is a model with a partition or task.
 
-    Its columns are `keys` (names of the subject), quantity, value, and low and high, the ends of the interval, or NaN.
+    The columns are `keys` (of the subject), quantity, value, and low and high, the ends of the interval, or NaN.
     """
     rows = [
         [*subject, name, measured.value, measured.low, measured.high]

@@ -1,8 +1,7 @@
 """Lengths of the vectors that heads add to tokens, beside the residual stream that they are added to.
 
-A head adds `sum_t A[s, t] v_t W_O` to token s. A head that looks somewhere and adds nearly nothing is off. By
-Sandoval-Segura et al. (2025, arXiv 2504.03889), the average norm of a head's output, divided by the mean of the layer's
-heads, finds more heads that a model can do without than attention to the first token does.
+A head adds `sum_t A[s, t] v_t W_O` to token s. The average norm of a head's output, divided by the layer's mean, finds
+more superfluous heads than attention to the first token does (Sandoval-Segura et al. 2025, arXiv 2504.03889).
 """
 
 from __future__ import annotations
@@ -65,7 +64,11 @@ read_heads = table_reader("holds nothing that heads write", dict.fromkeys(HEADS)
 
 
 class WrittenByHeads(PerSample):
-    """A reducer of vectors that heads write into the residual stream; its result is (written, stream) of `Outputs`."""
+    """A reducer of vectors that heads write into the residual stream; its result is (written, stream).
+
+    written: [sample, layer, head, 12] lengths of the vectors and shares of attention, by `COLUMNS`. stream: [sample,
+    layer, 3] the stream's magnitudes and an index, by `STREAM`. kinds: each sample's kinds of token, as in `Encoded`.
+    """
 
     by_head = True
     reads_stream = True

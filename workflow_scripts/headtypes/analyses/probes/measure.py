@@ -1,8 +1,7 @@
 """Probes: parsers that read all heads' attention, or words and distances alone (Clark et al. 2019, section 5).
 
-All probes are trained and scored, from all random starts, in one pass over the maps. p(i | j), that word i or the root
-is the head of word j, is a softmax over the root and all words but j. Candidates are counted as the treebank counts
-heads: 0 is the root. The first dimension of a probe's parameters is the random start.
+All probes are trained and scored, from all random starts, in one pass. p(i | j), that word i or the root is the head of
+word j, is a softmax over the root and all words but j. The first dimension of a probe's parameters is the random start.
 """
 
 import copy
@@ -296,12 +295,12 @@ class Attention(nn.Module):
 
 
 class AttentionAndWords(Attention):
-    """A probe that reads attention, weighted by a linear layer (with a bias) on the vectors of both words.
+    """A probe that scores as `Attention` does, with weights from a linear layer with a bias on both words' vectors.
 
     maps: twice the number of heads. channels: length of a word vector. generators: one for each random start.
-    root: which vector candidate i has (0 is the root, i > 0 is word i). `first`: that of word i; the root has none.
-        `released`, as in the paper's code: that of word i + 1; the last word has none. In a pair with such a candidate,
-        the vectors of both words are zeros.
+    root: which vector candidate i has (0 is the root, i > 0 is word i). `first`: the vector of word i; the root has
+        none. `released`, as in the paper's code: the vector of word i + 1; the last word has none. In a pair with such
+        a candidate, the vectors of both words are zeros.
     """
 
     def __init__(
@@ -325,10 +324,12 @@ class AttentionAndWords(Attention):
 
 
 class DistanceAndWords(nn.Module):
-    """A probe without attention: a score from tanh units over two words' vectors and the distance between the words.
+    """A probe without attention that scores candidates as syntactic heads of each word, [start, candidate, word].
 
-    channels: length of a word vector. generators: one for each random start. root: `first`, candidate i has the vector
-        of word i; or `released`, that of word i + 1, as in the paper's code.
+    A score comes from tanh units over the distance between both words and their vectors, of length `channels`.
+    generators: a random generator for each random start. root: which vector candidate i has (0 is the root, i > 0 is
+        word i). `first`: the vector of word i; the root has none. `released`, as in the paper's code: the vector of
+        word i + 1; the last word has none. In a pair with such a candidate, the vectors of both words are zeros.
     """
 
     def __init__(self, channels: int, generators: Sequence[torch.Generator], root: str):

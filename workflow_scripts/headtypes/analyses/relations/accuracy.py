@@ -1,7 +1,6 @@
 """The best head and the best fixed offset for each dependency relation (Clark et al. 2019, section 4.2, Table 1).
 
-A guess at the head of a word is counted as heads are: 1 is the first word of the sentence, 0 the root, which is never
-guessed, and -1 stands for no guess. Stanford's relations, on which the paper scores heads, are derived from Universal
+The root is never guessed. Stanford's relations, on which the paper scores heads, are derived from Universal
 Dependencies, version 2; docs/understand/clark.md says how, and which are not.
 """
 
@@ -93,7 +92,8 @@ class Pairs:
     def right(self, guesses: np.ndarray) -> np.ndarray:
         """Return whether the syntactic head guessed for each pair's word is the pair's head, [pair, ...] bool.
 
-        guesses: for each word the index of the word guessed as its syntactic head, [word, ...].
+        guesses: [word, ...], for each word of all sentences the number of the word that is guessed as its syntactic
+            head, counted in the sentence from 1; -1 for no guess.
         """
         return guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
 
@@ -184,10 +184,7 @@ def measure_offsets(parts: Mapping[str, Sequence[Sentence]]) -> pd.DataFrame:
 
 
 def offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
-    """Return [word, offset] int64, the number of the word at each offset (-3, -2, -1, 1, 2, 3) from each word.
-
-    Words are numbered in their sentence from 1; -1 if the sentence has no word at the offset.
-    """
+    """Return [word, offset], the number of the word at each of `OFFSETS`, from 1 in the sentence; -1 for no word."""
     lengths = np.array([len(sentence.words) for sentence in sentences], dtype=np.int64)
     last = np.repeat(lengths, lengths)[:, None]
     guesses = np.concatenate([np.arange(length) for length in lengths])[:, None] + 1 + np.array(OFFSETS)

@@ -28,7 +28,6 @@ PLACES = ("other", "own")
 _WORD = re.compile(r"\w+")
 # The most frequent words say little of what a text is about: so many that they make up this share of all words.
 _FREQUENT = 0.5
-# The number of the word of a token that belongs to no word, or to a frequent one.
 _NONE = -1
 
 
@@ -113,8 +112,9 @@ class SameWords(PerSample):
 def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[list[np.ndarray], list[str]]:
     """Return (words, frequent): the word of each token, and the most frequent words, which are not counted.
 
-    words: for each sample [token, 3] int64: number of the token's word (equal words have equal numbers), index of this
-        occurrence in the sample, and text (0 or 1). All three are -1 for a frequent word or no word.
+    words: for each sample [token, 3] int64: number of the token's word (equal words have equal numbers); position of
+        this occurrence among all words of the sample, from 0, the same for all tokens of the occurrence; and text (0 or
+        1). All three are -1 for a frequent word or no word.
     frequent: words, most frequent first, until they make up half of all occurrences; never a word that occurs once.
     """
     found = [_words_of_tokens(*each) for each in zip(samples, encodings, strict=True)]

@@ -108,8 +108,7 @@ class Live:
         """Load the model with the output layer that its weights were saved with, such as a classifier, if any.
 
         files: paths of the model's results, {kind of result: [(task or partition, path)]}. precision: such as float32.
-        features: distance_bins, the number of bins of the distance feature; and first_token, whether the first token of
-            a text without `[CLS]` counts as `[CLS]`.
+        features: distance_bins and first_token, settings of the distance feature that `seen` explains.
         """
         self.record, self._files, self._features = record, files, features
         named = record.architectures or ()
@@ -126,8 +125,8 @@ class Live:
     def page(self, first: str | None = None, second: str | None = None) -> dict:
         """Return the data of the model's page on one or two texts or, without `first`, on an example.
 
-        The data are those of `read`, with "live": {"asks": what the user should write, "first" and "second": the texts
-        shown, "answers": the model's answers}.
+        The data are those of `read`, but its "answers" are in "live": {"asks": what the user should write, "first" and
+        "second": the texts shown, "answers": the list that `read` describes}.
         """
         beginning = _BEGINNINGS.get(self._head, ("", _EXAMPLE, None))
         asks, *example = (text and text.format(mask=self._tokenizer.mask_token) for text in beginning)
@@ -139,7 +138,8 @@ class Live:
     def read(self, first: str, second: str | None, off: Sequence[str], files: ResultFiles | None = None) -> dict:
         """Return the data of the model's page on one or two texts, as `gather` does, and "answers", a list.
 
-        An entry of the list is a result of `Answer.beside`: an answer without the heads in `off`, and with all heads.
+        For each answer of the model, such as one for each mask, the list has a result of `Answer.beside`: values
+        without the heads in `off`, and with all heads. The list is empty if the model answers nothing.
         off: names of heads, such as "3-12" (layer-head, from 1); the attention of these heads stays in the data.
         files: results to show, {kind of result: [(task or partition, path)]}; None for none.
         Raises `InputError` if a text is empty, or the model has no head of a name in `off`.

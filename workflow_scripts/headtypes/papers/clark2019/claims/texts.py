@@ -1,12 +1,10 @@
 """The claims of sections 3 and 6, and the quantities that they are judged on: what heads of a text look at.
 
-A segment has one number for each quantity, whose mean over segments the quantity is. Counts of heads, and gradients,
-are values alone: they are not known of single segments. Layers in names of quantities are counted from 1. Thirds are
-the first, middle and last third of the layers, so that models of another depth can be judged.
+A quantity is the mean over segments of a number of each segment. Counts of heads, and gradients, are known of all
+segments together only. Layers in quantities' names count from 1; thirds of layers let models of any depth be judged.
 
-The attention of heads where their function is not called for is asked on treebanks (`language`). How clear the clusters
-of heads that behave similarly are (a picture) is decided by no claim. That attention to [SEP] is a no-op is what the
-authors "speculate", and asked by norms.
+Attention of heads where their function is not called for is judged on treebanks (`language`). No claim judges the
+picture of clusters of heads. That attention to [SEP] is a no-op, as the authors "speculate", is judged by norms.
 """
 
 import math
@@ -53,7 +51,6 @@ from headtypes.papers.paper import Found, Key, NoVerdictError
 # Kinds of token that can be a sink of attention, and their statistics; a model's first token may be one of the others.
 SINKS = ("cls", "sep", "punctuation", "first")
 _NO_TEXT = Statistics({}, {}, otherwise="the model reads no text")
-# The numbers of single segments, [segment, ...], or of all segments together, [...].
 Measure = Callable[[Statistics], np.ndarray]
 
 
@@ -72,8 +69,9 @@ class Heads(Quantities):
     def measured(self, measure: Measure, rank: int = 1) -> Measured:
         """Return the largest of the numbers that `measure` gives, with its interval over segments, if known.
 
-        measure: a function from `Statistics` to one number or several, [...]; for those of segments, [segment, ...].
-        rank: 1 for the largest number, 2 for the second, -1 for the smallest.
+        measure: a function from statistics of all segments together to one number or several, [...]; from statistics of
+            each segment, the function gives the same numbers for each segment, [segment, ...].
+        rank: 1 to return the largest number, 2 for the second largest, -1 for the smallest.
         """
         values = sorted(np.ravel(measure(self.whole)), reverse=True)
         with suppress(NoVerdictError):
