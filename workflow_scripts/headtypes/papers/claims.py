@@ -346,7 +346,7 @@ def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES))
     """Return one `Correction` for each verdict, by Holm's procedure over the p-values of all findings.
 
     verdicts: the verdicts on all claims about one model with a partition or task.
-    tested: the bases of claims, such as "stated", that are corrected; claims with another basis get "" and NaN.
+    tested: the bases of claims, such as "stated", that are corrected; verdicts on other claims become "", their p NaN.
     A finding with a corrected p-value of 0.05 or more is open. A finding without a p-value keeps its verdict.
     """
     p = np.array([it.p if verdict.claim.basis in tested else np.nan for verdict in verdicts for it in verdict.findings])

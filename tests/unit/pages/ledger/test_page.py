@@ -136,6 +136,12 @@ def test_untrained_networks_are_counted_beside_the_models(made):
     assert (met["models_open"] == before["models_open"] + before["models_hold"]).all()
 
 
+def test_without_a_trained_model_only_untrained_networks_are_told_of(made):
+    told = [how_often(claim)["of_models"] for claim in over_models(made.assign(family=UNTRAINED)).to_dict("records")]
+    assert any(told)
+    assert all(not text or text.startswith("holds in ") for text in told)
+
+
 def test_open_claims_count_among_none_that_are_decided(made):
     def in_models(ledger: pd.DataFrame) -> dict[str, str]:
         return {claim["id"]: how_often(claim)["in_models"] for claim in over_models(ledger).to_dict("records")}

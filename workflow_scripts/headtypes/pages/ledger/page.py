@@ -221,13 +221,11 @@ def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
         of networks in which the claim holds follows. "" if neither models nor untrained networks have a verdict.
     """
     few = "1 family" if claim["families"] == 1 else f"{claim['families']} families"
-    of_models = (
-        f"{claim['low']:.0f} to {claim['high']:.0f} % of models, by {few}"
-        if claim["families"] >= FEWEST_FAMILIES
-        else f"these checkpoints alone ({few})"
-    )
+    many = f"{claim['low']:.0f} to {claim['high']:.0f} % of models, by {few}"
+    alone = f"these checkpoints alone ({few})"
+    of_models = [many if claim["families"] >= FEWEST_FAMILIES else alone] * bool(claim["models"])
     if claim["untrained"]:
-        of_models += f"; holds in {claim['untrained_hold']} of {claim['untrained']} untrained networks with a verdict"
+        of_models += [f"holds in {claim['untrained_hold']} of {claim['untrained']} untrained networks with a verdict"]
     decided, undecided = claim["models_hold"] + claim["models_fail"], claim["models_open"]
     in_models = [f"{claim['models_hold']} of {decided}"] * (decided > 0) + [f"{undecided} open"] * (undecided > 0)
     decided_cells = claim["cells_holds"] + claim["cells_fails"]
@@ -235,7 +233,7 @@ def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
         "share_of_cells": claim["cells_holds"] / decided_cells if decided_cells else "",
         "in_models": ", ".join(in_models),
         "share_of_models": claim["models_hold"] / decided if decided else "",
-        "of_models": of_models if claim["models"] or claim["untrained"] else "",
+        "of_models": "; ".join(of_models),
     }
 
 
