@@ -41,8 +41,8 @@ def test_only_selected_models_are_tested_by_detectors(tmp_path):
     full["select"]["models"] = ["base"]
     plan = Plan(read_config(full))
     assert [entry.model for entry in plan.detected] == ["base"]
-    assert [entry.model for entry in plan.files_of(DETECTORS, "base")] == ["base"]
-    assert plan.files_of(DETECTORS, "tuned+1.0") == []
+    assert [entry.model for entry in plan.entries_of(DETECTORS, "base")] == ["base"]
+    assert plan.entries_of(DETECTORS, "tuned+1.0") == []
 
 
 K4, K5 = "squad-kmeans-k4", "squad-kmeans-k5"

@@ -154,7 +154,7 @@ def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
         return {entry.key: entry for entry in plan.own_analyses_of(model)}
     if kind not in ("partitions", "parents", "stability", "intervals"):
         analysis = next(analysis for analysis in ANALYSES if IN_ATLAS[kind] in analysis.files)
-        return {entry.wildcards.get("partition", entry.task): entry for entry in plan.files_of(analysis, model)}
+        return {entry.wildcards.get("partition", entry.task): entry for entry in plan.entries_of(analysis, model)}
     shown = [partition for entry in tasks if (partition := plan.shown_partition(*entry)) is not None][:1]
     partitions = [entry for entry in plan.partitions.values() if entry.model == model]
     if kind == "parents":

@@ -328,15 +328,15 @@ class Plan:
         partitions = [partition for partition in self.partitions.values() if partition.of_task == (model, task)]
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
 
-    def files_of(self, analysis: Analysis, model: str, partition: str | None = None, **others: str) -> list:
-        """Return a model's entries, such as (model, task), for which the first result in `analysis.files` is planned.
+    def entries_of(self, analysis: Analysis, model: str, partition: str | None = None) -> list:
+        """Return the entries of the plan, such as (model, task), for which an analysis reads a model.
 
-        partition: an entry whose attribute `partition` has another value is left out. others: ignored.
+        partition: name of a partition; entries of the model's other partitions are left out. None: all entries.
         """
         return [
             entry
             for entry in (analysis.files[0].of(self) if analysis.files else ())
-            if entry.model == model and getattr(entry, "partition", partition) == partition
+            if entry.model == model and partition in (None, getattr(entry, "partition", partition))
         ]
 
     def left_out(self, model: str, partition: str) -> list[AblationPlan]:
@@ -352,7 +352,7 @@ class Plan:
         return [
             partition
             for partition in self.partitions.values()
-            if any(self.files_of(analysis, *partition.key) for analysis in self.analyses if analysis.is_compared)
+            if any(self.entries_of(analysis, *partition.key) for analysis in self.analyses if analysis.is_compared)
         ]
 
     def is_text(self, task: str) -> bool:
