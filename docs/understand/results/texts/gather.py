@@ -1,8 +1,8 @@
-"""What a run of texts.yaml says of each model, in two tables beside this file.
+"""What a run of texts.yaml says of each model, in two tables and the records beside this file.
 
     PYTHONPATH=workflow_scripts python gather.py RUN TASK
 
-RUN: the working directory of the run.
+RUN: the working directory of the run. The rows of its models are replaced; rows of other models stay.
 """
 
 import json
@@ -15,10 +15,19 @@ from headtypes.analyses.distances.features import read_head_features
 from headtypes.analyses.types.gaps import head_gaps, measured_gaps, p_of_gaps
 
 HERE = Path(__file__).parent
+
+
+def write(rows: pd.DataFrame, file: str) -> None:
+    """Write rows below those of other models that the file has."""
+    earlier = pd.read_csv(HERE / file) if (HERE / file).exists() else pd.DataFrame(columns=["model"])
+    earlier = earlier[~earlier["model"].isin(rows["model"])]
+    pd.concat([earlier, rows.round(4)]).to_csv(HERE / file, index=False)
+
+
 results, task = Path(sys.argv[1]) / "results", sys.argv[2]
 claims = pd.read_csv(results / "clark2019/comparison.csv").query("kind == 'claim' and verdict != 'no verdict'")
 kept = ["id", "model", "ours", "low", "high", "p", "verdict", "verdict_holm", "n_segments"]
-claims[kept].round(4).to_csv(HERE / "claims.csv", index=False)
+write(claims[kept], "claims.csv")
 rows, records = [], {}
 for file in sorted((results / "stability").glob(f"*/{task}-kmeans-k4.json")):
     model = file.parent.name
@@ -46,5 +55,6 @@ for file in sorted((results / "stability").glob(f"*/{task}-kmeans-k4.json")):
             "doubtful_names": int(doubtful.sum()),
         }
     )
-pd.DataFrame(rows).round(4).to_csv(HERE / "types.csv", index=False)
-(HERE / "records.json").write_text(json.dumps(records, indent=1) + "\n")
+write(pd.DataFrame(rows), "types.csv")
+known = json.loads((HERE / "records.json").read_text()) if (HERE / "records.json").exists() else {}
+(HERE / "records.json").write_text(json.dumps(known | records, indent=1) + "\n")
