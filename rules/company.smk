@@ -7,7 +7,7 @@ rule measure_costs:
             company.measure_costs,
             partitions=paths_by_key(types.PARTITION.path, plan.partitions_of, "name"),
             **{
-                file.name: paths_by_key(file.path, partial(plan.files_of, it), "task")
+                file.name: paths_by_key(file.path, partial(plan.entries_of, it), "task")
                 for it in ANALYSES
                 if it.per_head and it.name != "company"
                 for file in it.files

@@ -6,7 +6,7 @@ rule compare_types:
         **inputs_by_key(
             compared_types.compare_types,
             **{
-                it.name: paths_by_key(it.files[0].path, partial(plan.files_of, it), "task")
+                it.name: paths_by_key(it.files[0].path, partial(plan.entries_of, it), "task")
                 for it in ANALYSES
                 if it.is_compared
             },
@@ -14,7 +14,7 @@ rule compare_types:
             scores=paths_by_key(ablation.SCORES.path, plan.left_out, "name"),
             own=paths_by_key(own.VALUES.path, plan.own_analyses_of),
             projections=paths_by_key(
-                divergence.PROJECTION.path, partial(plan.files_of, divergence.DIVERGENCE), "task"
+                divergence.PROJECTION.path, partial(plan.entries_of, divergence.DIVERGENCE), "task"
             ),
         ),
         partition=types.PARTITION.path,

@@ -65,9 +65,9 @@ FIGURES = {
         {
             **inputs_by_key(
                 clark2019.plot_divergence,
-                relations=paths_by_key(relations.BEST.path, partial(plan.files_of, relations.RELATIONS), "task"),
+                relations=paths_by_key(relations.BEST.path, partial(plan.entries_of, relations.RELATIONS), "task"),
                 coreference=paths_by_key(
-                    coreference.TABLE.path, partial(plan.files_of, coreference.COREFERENCE), "task"
+                    coreference.TABLE.path, partial(plan.entries_of, coreference.COREFERENCE), "task"
                 ),
             ),
             "projection": divergence.PROJECTION.path,

@@ -328,10 +328,11 @@ class Plan:
         partitions = [partition for partition in self.partitions.values() if partition.of_task == (model, task)]
         return next((partition for partition in partitions if len(partition.types) == 4), next(iter(partitions), None))
 
-    def entries_of(self, analysis: Analysis, model: str, partition: str | None = None) -> list:
+    def entries_of(self, analysis: Analysis, model: str, partition: str | None = None, **others: str) -> list:
         """Return the entries of the plan, such as (model, task), for which an analysis reads a model.
 
         partition: name of a partition; entries of the model's other partitions are left out. None: all entries.
+        others: ignored, so that all wildcards of a job may be passed.
         """
         return [
             entry
