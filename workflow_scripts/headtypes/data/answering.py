@@ -52,7 +52,7 @@ class SomeTokens:
         self._right = torch.as_tensor(np.concatenate(right).astype(np.int64))
 
     def token_loss_sums(self, output: Any) -> Tensor:
-        """Return cross entropy summed over each input's chosen positions, [input] float64 in nats, from `output`."""
+        """Return the sum of the losses at the positions that `draw` set, in nats, for each input: [input] float64."""
         logits = output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
         losses = _cross_entropy(logits, self._right.to(logits.device)).double()
         return losses.new_zeros(self._inputs).index_add(0, self._drawn[0].to(logits.device), losses)

@@ -314,9 +314,9 @@ class Verdict:
 def judge(claim: Claim, quantities: Quantities) -> Verdict:
     """Return the verdict on a claim; the verdict is "no verdict" if a quantity that the claim needs is not known.
 
-    A claim holds if all its findings hold, fails if one finding fails, and is open otherwise. A finding counts as
-    failing only if its p-value, times the number of findings, is below 0.05, or if it has no p-value. If the paper can
-    be read in several ways, each reading is judged by itself; the claim is open unless all readings agree.
+    A claim holds if all its findings hold, fails if one finding fails, and is open otherwise. A finding against the
+    claim fails if it has no p-value, or if its p-value times the number of findings is below 0.05; else it is open.
+    If the paper can be read in several ways, each reading is judged alone; the claim is open unless all readings agree.
     """
     try:
         findings = claim.find(quantities)

@@ -168,8 +168,8 @@ def _evaluation(plan: Plan, model: str, name: str, task: str) -> dict:
 def answers_of(plan: Plan, task: str, reading: dict) -> dict:
     """Return the part of a spec on how a task is answered, with the keys kind, reading, precision and batch_tokens.
 
-    Further keys are max_answer_length for question answering and, if padding counts, max_seq_length. reading: {field of
-    `operations.Reading`: value}.
+    Further keys: max_answer_length for question answering; max_seq_length if `reading` sets `uniform_over_padding`.
+    reading: {field of `operations.Reading`: value}.
     """
     kind = plan.kind_of(task)
     answers = {key: getattr(plan.config.windows, key) for key in kind.answer_keys}

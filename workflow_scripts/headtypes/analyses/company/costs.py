@@ -197,8 +197,8 @@ def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> 
 def costly_heads(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of heads that surely cost more than the mean head of their layer (or model), the costliest first.
 
-    table: a row for each head, with its cost above that mean head's, p_holm (of a cost of 0, corrected for all heads)
-    and low (low end of its interval over questions). A cost is sure if p_holm is at most 0.05, and low is above 0.
+    table: a row for each head, with the columns cost (nats above that mean head), low (low end of the cost's interval
+    over questions) and p_holm (p of cost 0, corrected for all heads). A cost is sure if p_holm <= 0.05 and low > 0.
     """
     costly = table[(table["p_holm"] <= ALPHA) & (table["low"] > 0)]
     return costly.sort_values("cost", ascending=False)

@@ -137,9 +137,9 @@ class Clustering:
     naming: Naming
 
     def named_again(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
-        """Return the same clusters and names, with doubts that also come from these halves (`name_types`).
+        """Return the same clusters and names; names that halves of the samples leave uncertain are now doubtful, too.
 
-        halves: for each half of the samples {"near", "special", "far": [cluster] share of attention}.
+        halves: for each half {"near", "special", "far": [cluster] share of attention to such tokens, as in `Groups`}.
         """
         groups = [Groups(**{name: np.array(values) for name, values in half.items()}) for half in halves]
         return replace(self, naming=name_types(self.naming.groups, self.naming.errors, groups))

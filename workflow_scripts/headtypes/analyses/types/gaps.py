@@ -44,10 +44,10 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 
 
 def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
-    """Return {"line", "paths": the dip of heads less the mean dip of as many uniform random numbers, in percent}.
+    """Return {"line", "paths": a dip less the mean dip of `heads` uniform random numbers, in percent}.
 
-    gaps: from `head_gaps`, {"line", "paths": dip in percent}, of heads' places on a line, and of lengths of paths
-    between heads. A dip is a distance from having one peak (Hartigan and Hartigan 1985). heads: number of heads.
+    gaps: the result of `head_gaps`, of which the dips "line" and "paths", in percent, are used. heads: number of heads.
+    A dip is the distance of some numbers from having one peak (Hartigan and Hartigan 1985).
     Each value has an interval and a p-value of a difference of 0, from the spread of the random numbers' dips.
     """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}

@@ -87,10 +87,10 @@ class Line(NamedTuple):
 
 @dataclass(slots=True)
 class SentenceLines:
-    """The lines of one sentence in a CoNLL-U file; `words` has one line for each word.
+    """The lines of one sentence in a CoNLL-U file; `words` has for each word its `Line`: number and texts of columns.
 
     comments: {key: (number of the line, from 1, value)} of each key's first comment `# key = value`; "" for `# key`.
-    empty: (number of words before the node, line of the node) of each empty node, a word that the text leaves out.
+    empty: (number of words before it, its `Line`) for each empty node, which is a word that the text leaves out.
     """
 
     comments: dict[str, tuple[int, str]] = field(default_factory=dict)

@@ -123,7 +123,7 @@ class Model(Quantities):
     def layout(self, types: Sequence[str], kind: str = "heads") -> np.ndarray:
         """Return numbers of heads, [type, layer]: a row for each of `types`, then one row for all other types, if any.
 
-        kind: "heads" for this model; "family.{row}.heads" for the model that stands for a row of the paper's Table 1.
+        kind: "heads" for this model; for the model at row "squad" of the paper's Table 1, say, "family.squad.heads".
         """
         heads: dict[str, list[int]] = defaultdict(list)
         for name, count in self.of_kind(kind).items():

@@ -141,7 +141,6 @@ class Heads(Quantities):
         return self.asked(name, label, measure)
 
     def most_in(self, third: Third, statistic: str) -> list[Finding]:
-        """Return two findings: a statistic's mean over one third of the layers is above that over each other third."""
         return [self.mean(statistic, third, less=(statistic, it)).above(0) for it in THIRDS if it != third]
 
 
