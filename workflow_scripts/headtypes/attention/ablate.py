@@ -94,7 +94,10 @@ class Ablation:
 
 @dataclass(frozen=True)
 class AblatedHeads:
-    """The heads of a layer that one operation is applied to, on samples of one length, without padding."""
+    """Heads of one layer that an operation is to change, and their inputs on samples that all have the same length.
+
+    layer_number: from 0. head_numbers: [head], from 0. all_heads: inputs of all heads of the layer. pairs: the samples.
+    """
 
     ablation: Ablation
     layer_number: int
@@ -154,17 +157,15 @@ class SentencePairs(Group):
     def left(self, dropped: Literal["intra", "inter"], start: int, stop: int) -> Bool[Tensor, "sample 1 row key"]:
         """Return for each query and key whether the pair is left, not dropped.
 
-        dropped: which pairs are dropped, those within a sentence (intra) or those between sentences (inter).
-            `Reading.special_tokens` decides whether pairs with a special token are dropped, too.
-        start, stop: the queries are tokens `start` to `stop` - 1; the keys are all tokens.
+        dropped: pairs within a sentence (intra) or between sentences (inter); `Reading.special_tokens` decides whether
+            pairs with a special token are dropped, too. Queries are tokens `start` to `stop` - 1, keys all tokens.
         """
         query, key = self._sentence[:, None, start:stop, None], self._sentence[:, None, None, :]
         in_sentences = (query >= 0) & (key >= 0)
         intra = (query == key) & in_sentences
         if self._special_tokens == "neither":
             return ~intra if dropped == "intra" else intra | ~in_sentences
-        # A token's attention to itself is always intra, even for special tokens, so that intra and inter together
-        # cover all pairs.
+        # A token's attention to itself is intra, even for special tokens: intra and inter together cover all pairs.
         position = torch.arange(self.length, device=self._sentence.device)
         intra |= position[start:stop, None] == position
         if dropped == "inter":

@@ -673,16 +673,16 @@ def read_config(raw: dict[str, Any]) -> Config:
 
 
 class Layers(NamedTuple):
-    """The values of configuration files, and places, {key, such as a.b: last file that gives the key, and line}."""
+    """The joined values of configuration files, and {key, such as a.b: "FILE, line 3" or "--config", which set it}."""
 
     values: dict[str, Any]
     places: dict[str, str]
 
 
 def laid_over(files: Iterable[StrPath], given: Mapping[str, Any] | None = None) -> Layers:
-    """Return the joined values of configuration files, and their places; a later file's value replaces an earlier one.
+    """Return the joined values of configuration files, and for each key the file and line, or "--config", that set it.
 
-    files: paths of YAML or JSON files. given: values of the option --config, which replace those of all files.
+    files: paths of YAML or JSON files; later ones win over earlier ones. given: values of --config, which win over all.
     A `null` removes a whole section, or one entry of a section with names as keys (such as `models`).
     """
     values: dict[str, Any] = {}

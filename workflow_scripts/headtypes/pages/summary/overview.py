@@ -125,9 +125,9 @@ def overview(
 ) -> dict[str, Any]:
     """Return a partition's pictures on the first screen of the page, {name in the page's template: value}.
 
-    features, maps: paths of head features, and of one sample's attention.
-    resolution: keyword arguments of `read_head_features`. left_out: costs of types; if None, `best` is shown instead.
-    costly: [layer, head], from 0, of heads that cost more than others, which the picture frames.
+    features, maps: paths of head features, and of one sample's attention. resolution: keyword arguments of
+    `read_head_features`. costly: [layer, head], from 0, of heads that cost more than others, which the picture frames.
+    left_out: costs of types. best: the heads that are best at a relation, mention or position, shown if no costs are.
     """
     layers, heads = partition.shape
     by_column = layers > heads

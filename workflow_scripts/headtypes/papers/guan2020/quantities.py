@@ -1,9 +1,8 @@
 """The quantities that this paper's claims are judged on: of a model under a partition, and the paper's own.
 
 They are in percent, but for `heads.{layer}.{type}`, numbers of heads with layers from 0, and `mixture_agreement`, the
-adjusted Rand index of the clusters of k-means and of a mixture. `kept` are heads in the cluster in which they are in
-the model's parent, clusters matched by their heads; `changed` are all others. Quantities of the `family` are those of
-other models of the run, and are known for the paper's main model alone.
+adjusted Rand index of k-means and a mixture. `kept` are heads in the same cluster as in the model's parent (clusters
+matched by their heads), `changed` all others. Only the main model has quantities of the `family`, other models.
 """
 
 import math
@@ -136,9 +135,9 @@ class Model(Quantities):
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
         """Return {name of a model in the paper's Table 1: numbers of heads, [type, layer]}, from models of this run.
 
-        models: names in Table 1. Rows of an array are `types`; a last row counts all other types together, if any.
-        Raises `NoVerdictError` if the run has no model for a name, if a type is missing or has a doubtful name in a
-        model, or if `self` is not the paper's main model, on SQuAD: other objects do not know the run's models.
+        models: names in Table 1. types: rows of each array; a last row counts all other types together, if any.
+        Call this method on the object of the paper's main model, for SQuAD: others raise `NoVerdictError`. The same
+        error says that the run has no model for a name, or that a type is missing or doubtfully named in a model.
         """
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")

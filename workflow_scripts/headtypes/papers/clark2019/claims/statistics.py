@@ -45,8 +45,7 @@ class Statistics:
     """Statistics of heads and layers, over all segments, or of each segment with a leading axis `segment`.
 
     heads: {name of a statistic, such as "sep": [..., layer, head]}.
-    layers: {name: [..., layer]}, means over the heads of a layer; only `offset_heads` is a count, of the heads that
-        look at the next or previous token.
+    layers: {name: [..., layer]}, means over heads; `offset_heads` counts heads that look at the next or previous token.
     uniform: [..., layer] entropy, in nats, of attention spread evenly over all tokens that a token can see.
     missing: {name of an unknown statistic: reason why}. otherwise: the reason for an unknown name not in `missing`.
     """
@@ -84,9 +83,10 @@ class Statistics:
 
 
 def limit_of(behaviour: Behaviour, statistics: Statistics) -> np.ndarray:
-    """Return the limit above which a head shows a behaviour, [..., layer], or [1] if it is the same for all layers.
+    """Return the limit above which a head shows a behaviour: one number for each layer, or one for all layers, [1].
 
-    If the limit is proportional to the entropy of uniform attention, it is scaled to that entropy in `statistics`.
+    If the limit is proportional to the entropy of uniform attention, it is scaled to that entropy in `statistics`: to
+    [layer], or to [segment, layer] if `statistics` has the statistics of each segment.
     """
     if behaviour.uniform is None:
         return np.array([behaviour.above])
