@@ -214,8 +214,7 @@ class Scratch:
     def memory(self, layer: Layer, rows: slice) -> Tensor:
         """Return memory [batch, head, row, key] to compute the attention of query rows in; a later call may reuse it.
 
-        On a GPU the tensor is larger than the attention, which takes the first rows and keys: it has more keys, and a
-        number of rows that is rounded up to a multiple of 32.
+        On a GPU the tensor has more keys, and rows up to a multiple of 32; attention takes the first rows and keys.
         """
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
@@ -232,7 +231,8 @@ class Scratch:
 def skewed(rows: Tensor, columns: int, *, before: int = 0, step: int = 1) -> Tensor:
     """Return a view with `columns` columns: [..., r, c] is `rows[..., r, c + step * r - before]`.
 
-    An index beyond either end of a row reads the row next to it in memory.
+    An index beyond either end of a row reads the row before or after in memory. The caller sees to it that memory lies
+    before the first row and behind the last for such indices. The last axis of `rows` must have stride 1.
     """
     *strides, length, one = rows.stride()
     sizes, offset = (*rows.shape[:-1], columns), rows.storage_offset() - before

@@ -105,10 +105,10 @@ class Answers(SomeTokens):
 
         sentences: for each window, the sentence number of each token, -1 for a special token, [token].
         given: keyword arguments of the model's call.
-        For pairs, the name is "label": index of the predicted label.
-        For questions, names are "score", "start" and "end": sum of logits, first and last token of the best span.
+        For pairs, the name is "label": index of the predicted label, from 0. For questions, names are "score", "start"
+        and "end": sum of logits of the best span, and the span's first and last token, from 0 in the window.
         For a language model: "loss", cross entropy in nats, summed over the tokens to predict; "tokens", their number.
-        With `targets`, there is also "gold_loss", in nats: for a language model the same as "loss"; for others the mean
+        An object made with `targets` adds "gold_loss", in nats: for a language model the "loss"; for others the mean
         cross entropy of the right label or of the answer's two ends, NaN in a window without the whole answer.
         """
         if self._tokens is None:

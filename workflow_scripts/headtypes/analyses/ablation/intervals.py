@@ -56,8 +56,8 @@ class Scored:
     def sum(self, weights: Mapping[str, float], baseline: str | None = None) -> Measured:
         """Return a weighted sum of the conditions' mean scores, with its interval over units, in the unit of the score.
 
-        weights: {condition: its weight}; for a difference of two conditions, 1 and -1. baseline: the condition with all
-        heads, or None. The sum is the same with it; the interval then holds even if nearly all units drop alike.
+        weights: {condition: its weight}, such as 1 and -1 for a difference. baseline: name of the condition with all
+        heads, if in `weights`; if None, the interval can be too narrow where nearly all units have the same drop.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())

@@ -155,17 +155,17 @@ def is_right(anaphor: Anaphor, chosen: Reference | None) -> bool:
 ALL = "all"
 _NOWHERE = (pd.NA, pd.NA)
 _NAMES = ("system", "candidates", "type", "chosen")
-# Of the table of `measure_coreference`.
 COLUMNS = (*_NAMES, "layer", "head", "mentions", "documents", "accuracy", "low", "high")
 read_coreference = table_reader("holds no accuracies at antecedents", dict.fromkeys(COLUMNS))
 
 
 @dataclass(frozen=True)
 class MentionSums:
-    """For each document, how many mentions it has, and for how many the antecedent is found: [document, row] each.
+    """Numbers of mentions in each document, by rows: a row is one best head, or one baseline, on one type of mentions.
 
-    A row is one best head or baseline on one type of mentions; `measure_coreference` explains system, candidates, type
-    and chosen. right: mentions whose antecedent is found; for the baseline `chance`, the sum of the probabilities.
+    system, candidates, type, chosen: of each row, the words in these columns of the table of `measure_coreference`.
+    mentions: [document, row] number of mentions. right: [document, row] number of mentions whose antecedent is found;
+        for the baseline `chance`, the sum of the probabilities to find the antecedent.
     """
 
     system: Annotated[list[str], Stored(dimension="row")]
@@ -191,8 +191,7 @@ def measure_coreference(
 ) -> tuple[pd.DataFrame, MentionSums]:
     """Return (table, sums): accuracy at antecedents of every head, of the best heads and of baselines.
 
-    sums: numbers of each document, for the intervals. All systems are scored on the same mentions. Columns of the
-    table:
+    sums: numbers of mentions of each document. All systems are scored on the same mentions. Columns of the table:
       system: `head` (any one head), `best_head` (the best on mentions of all types), `best_head_of_type` (the best on
           mentions of this type), or a baseline. A baseline guesses an earlier mention: `nearest`; `head_match`, the
           nearest with the same head word; `chance`, a random one; `rules`, the nearest with the same words, else with

@@ -72,7 +72,7 @@ class HeadAnalysis:
 
 
 class QueryMeans(PerSample):
-    """A reducer whose result is the mean over queries of an analysis's numbers, [sample, layer, head]."""
+    """A reducer whose result is [sample, layer, head]: the mean over queries of what a user's `HeadAnalysis` gives."""
 
     def __init__(self, analysis: HeadAnalysis, encoded: Encoded):
         # The sum of the numbers, how many there are, and the sum of the attention.

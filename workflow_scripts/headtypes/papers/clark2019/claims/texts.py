@@ -87,8 +87,8 @@ class Heads(Quantities):
         """Return how many more heads a layer of the first third has than one of the last, on average, less chance.
 
         by_layer: [layer] number of heads. label, name: what is counted, in words, and as part of the quantity's name.
-        Chance is the mean of the difference when layers are permuted; the permutations also give the interval. The
-        paper's own numbers are returned without chance and interval.
+        Chance is the mean of the difference when layers are permuted; the permutations also give the interval. If
+        `segments` is None (the paper's own numbers), no chance is subtracted, and there is no interval.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
         first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
@@ -230,10 +230,9 @@ def _permuted(layers: Mapping[str, float | None]) -> Measured:
 def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> Measured:
     """Return the mean divergence of heads with one behaviour less that of other pairs, less chance, in nats per row.
 
-    divergences: [head, head]; None if not measured.
-    marked: [layer, head] str, the behaviour of each head, "" for none. Pairs of two heads without one are left out.
-    Chance is the mean of the difference when behaviours are permuted within each layer.
-    Raises `NoVerdictError` if divergences were not measured, or if no two heads, or all, have the same behaviour.
+    divergences: [head, head]; None if not measured. marked: [layer, head] str, the behaviour of each head, "" for none.
+    Pairs of two heads without behaviour are left out. Chance is the mean of the difference when behaviours are permuted
+    within each layer. Raises `NoVerdictError` without divergences, or if no two heads, or all, have the same behaviour.
     """
     names, counts = np.unique(marked, return_counts=True)
     pairs = {name: count * (count - 1) / 2 for name, count in zip(names, counts, strict=True)}
