@@ -120,7 +120,7 @@ def map_samples(
 
     kind: kind of task, such as `text`. norms: whether lengths of what tokens hand over are read, too. If `count` is 1,
     the sample with the length nearest to `tokens` is taken; else the first that need no cut, then longer ones. A cut
-    takes the end of the text; of a pair, that of the second text for question answering, else of the longer.
+    removes the end of the sample's second text for question answering, else of the longer (or only) text.
     """
     samples, encoded = choose_samples(samples, run.tokenizer, kind, run.longest, tokens, count)
     attentions, *lengths = run.read(encoded, Maps(), *([KeyLengthsRead()] if norms else []), batch_tokens=1)

@@ -134,7 +134,7 @@ class AblatedHeads:
         return outputs
 
     def blocks(self) -> Iterator[tuple[tuple[slice, ...], Layer, slice, Tensor]]:
-        """Yield (index of a block in head outputs, layer of its heads, its query rows, attention before a change)."""
+        """Yield ([sample, head, row] slices, `Layer` of these heads, slice of these rows, attention) for each block."""
         for heads, layer, rows in self.pairs.blocks_of_heads(self.layer):
             attention = layer.attention(rows, self.ablation.scratch.memory(layer, rows))
             yield (slice(None), heads, rows), layer, rows, attention

@@ -69,7 +69,7 @@ class Block:
 
     @property
     def shares(self) -> Float[Tensor, "sample head row key"]:
-        """Attention; for a reducer of norms, the scaled attention times `lengths`, which makes each row sum to one."""
+        """The share of a row that each key gets: `attention`; for a reducer of norms, `attention` times `lengths`."""
         return self.attention if self.lengths is None else self.attention * self.lengths[:, :, None]
 
 

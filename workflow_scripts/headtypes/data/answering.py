@@ -36,17 +36,17 @@ def tokens_within(logits: int, batch_tokens: int, share: float, vocabulary: int)
 
 
 class SomeTokens:
-    """Positions that `draw` sets for each batch: a language model in the context `attached` has logits only there."""
+    """Tokens of a batch, named by `draw`: inside `with attached(model)`, a language model has logits at these alone."""
 
     def attached(self, model: PreTrainedModel) -> AbstractContextManager:
-        """Return a context in which the model computes logits only at the positions that `draw` sets for each batch."""
+        """Return a context in which a language model computes logits only at the tokens that `draw` last named."""
         decoder = model.get_output_embeddings()
         hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][self._drawn],))
         # Only language models have such a layer.
         return hook or nullcontext()
 
     def draw(self, indices: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> None:
-        """Set which tokens of the next batch get logits: `indices` in each input; right: the id to predict at each."""
+        """Name tokens of the next batch: `indices`, from 0, in each input; right: the id to predict at each token."""
         self._inputs, owners = len(indices), np.repeat(np.arange(len(indices)), list(map(len, indices)))
         self._drawn = torch.as_tensor(owners), torch.as_tensor(np.concatenate(indices))
         self._right = torch.as_tensor(np.concatenate(right).astype(np.int64))

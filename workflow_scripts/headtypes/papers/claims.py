@@ -332,8 +332,8 @@ def judge(claim: Claim, quantities: Quantities) -> Verdict:
 class Correction(NamedTuple):
     """The verdict on a claim, corrected for the number of claims.
 
-    verdict: "holds", "fails", "open" or "no verdict", after correction. It is "" if the claim is not among those to be
-        corrected, or if a finding without a p-value decides the claim.
+    verdict: "holds", "fails", "open" or "no verdict", after correction; "" if the claim's basis (such as "stated") is
+        not to be corrected, or if a finding (a quantity beside its limit) without a p-value decides the claim.
     p, p_holm: p-value of the deciding finding before and after correction; NaN if `verdict` is "" or "no verdict".
     """
 
@@ -343,11 +343,11 @@ class Correction(NamedTuple):
 
 
 def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES)) -> list[Correction]:
-    """Return one `Correction` for each verdict, by Holm's procedure over the p-values of all findings.
+    """Return one `Correction` for each verdict, by Holm's procedure over the p-values of all findings together.
 
-    verdicts: the verdicts on all claims about one model with a partition or task.
+    verdicts: on all claims about one model with a partition or task; each may have findings (quantity and limit).
     tested: the bases of claims, such as "stated", that are corrected; verdicts on other claims become "", their p NaN.
-    A finding with a corrected p-value of 0.05 or more is open. A finding without a p-value keeps its verdict.
+    A finding with a corrected p-value of 0.05 or more becomes open; other findings, and "no verdict", stay as they are.
     """
     p = np.array([it.p if verdict.claim.basis in tested else np.nan for verdict in verdicts for it in verdict.findings])
     # With a probability of at least 0.95, no tested finding that an interval decided is wrong.

@@ -157,7 +157,7 @@ def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float
 
 
 def subject_title(model: str, other: str) -> str:
-    """Return a section's heading; other: a partition or task, "" if the model reads no data for the claims."""
+    """Return "bert, squad" for model "bert" and partition or task "squad"; for "", "bert, what it does not read"."""
     return f"{model}, {other or 'what it does not read'}"
 
 

@@ -40,7 +40,7 @@ class TypeCosts(NamedTuple):
         return f"{number:z.{self.metric.decimals - 1}f}"
 
     def sentence(self, without: str, type_: str, model: str) -> str:
-        """Return, for "its" as `without`, "Without its 28 dense heads bert loses 3.1 of its 88.2 points of F1"."""
+        """Return for ("its", "dense", "bert"): "Without its 28 dense heads bert loses 3.1 of its 88.2 points of F1"."""
         without = f"Without {without} {self.costs.loc[type_, 'heads']:.0f} {type_} heads"
         drop, lower = self.costs.loc[type_, "drop"], self.costs.loc[type_, "drop"] < 0
         amount, whole, steps, title = self.text(abs(drop)), self.text(self.whole), self.metric.steps, self.metric.title

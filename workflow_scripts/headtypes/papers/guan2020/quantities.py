@@ -189,7 +189,7 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 
 
 class ScoredAnswers(NamedTuple):
-    """A model's {"exact_match" or "f1": mean scores in percent, by condition and unit}, and its number of questions."""
+    """{"exact_match" or "f1": a model's scores in percent under all conditions}, and the number of questions."""
 
     scores: Mapping[str, Scored]
     n_questions: int
@@ -242,7 +242,7 @@ def _weighted_sum(
 
 
 def published_quantities(published: Guan2020, row: str | None = None) -> Model:
-    """Return the paper's own numbers. row: the row of Table 1 from which stability is taken; None: no stability."""
+    """Return a `Model` with the paper's own numbers. row: the row of Table 1 with the stability; None: no stability."""
     values = {f"{row.id}.{metric}": getattr(row, metric) for row in published.conditions for metric in METRICS}
     values |= {f"share.{name}": share for name, share in published.shares.types.items()}
     if row is not None:

@@ -194,7 +194,7 @@ def collect_quantities(
 
 
 def published_quantities(published: Clark2019) -> Heads:
-    """Return the quantities that claims ask for, as the paper prints them or its released figures show them."""
+    """Return a `Heads` with the paper's own numbers, from its text and from the figures released with it."""
     return _with_values(Heads({}, published=published, whole=published_statistics(published)))
 
 
