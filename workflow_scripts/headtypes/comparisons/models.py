@@ -37,10 +37,10 @@ class ModelPair(NamedTuple):
 
 
 def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
-    """Return all pairs of keys of `parents`, also across tasks; the ancestor in a pair is `other`.
+    """Return a `ModelPair` for every two keys of `parents`; `other` is the ancestor, or without one the earlier key.
 
-    parents: {name of a model on a task: name, on that task, of the model that it was fine-tuned from, or None}.
-    models: {name of a model on a task: the model's own name}. Two with the same own name are a `same model` pair.
+    parents: {name of a model on a task: name, on this task, of the model that it was fine-tuned from, or None}.
+    models: {name of a model on a task: name of the model}. If two keys are one model, they are a `same model` pair.
     """
     pairs = []
     for other, model in combinations(parents, 2):

@@ -131,10 +131,10 @@ def types_card(partition: Partition, stability: dict | None, links: Sequence[str
 
 
 def number_card(k: int | None, chosen: Mapping[str, int | None] | None, links: Sequence[str]) -> Card:
-    """Return the card on whether criteria choose k, a partition's number of types: "yes" if all do, "no" if none does.
+    """Return the card that asks whether heads have k types: "yes" if all criteria choose k types, "no" if none does.
 
-    chosen: {criterion: number of types that it chooses, or None, by which the answer is "undecided"}. k and chosen are
-        None if heads were not clustered. links: to the files that the answer follows from.
+    The answer is "undecided" if some do and some do not, or one chooses None; "not measured" if k or `chosen` is None.
+    chosen: {criterion: number of types that the criterion chooses}. links: to the files that have these numbers.
     """
     if k not in COUNTS or chosen is None:
         return Card("How many?", UNMEASURED, "", "", _NOT_COMPARED)

@@ -94,8 +94,7 @@ class Model(Quantities):
         """Return {half: percent of heads that all clusterings into `k` clusters put into the same cluster}.
 
         Each clustering is fitted to a random half of the "heads", "samples" or "pairs" (a head and a sample).
-        For "pairs", the percent is of pairs. Raises `NoVerdictError` if stability was not measured, or if the number of
-        types is not the paper's.
+        For "pairs", the percent is of pairs. Raises `NoVerdictError` if stability is unknown, or types are not four.
         """
         self.check_number_of_types()
         if not (stability := self.of_kind(f"stability.{k}")):
@@ -133,11 +132,10 @@ class Model(Quantities):
         return np.array([*(heads[name] for name in types), *([np.sum(others, axis=0)] if others else [])])
 
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return {name of a model in the paper's Table 1: numbers of heads, [type, layer]}, from models of this run.
+        """Return {name of a model: numbers of heads, [type, layer]} for models of this run that repeat the paper's.
 
-        models: names in Table 1. types: rows of each array; a last row counts all other types together, if any.
-        Call this method on the object of the paper's main model, for SQuAD: others raise `NoVerdictError`. The same
-        error says that the run has no model for a name, or that a type is missing or doubtfully named in a model.
+        models: names in the paper's Table 1, such as "mrpc". types: the rows; a last row counts other types, if any.
+        Only the `Model` of "squad" has these numbers. Raises `NoVerdictError` if one is missing or a type is doubtful.
         """
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")
@@ -189,7 +187,10 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 
 
 class ScoredAnswers(NamedTuple):
-    """{"exact_match" or "f1": a model's scores in percent under all conditions}, and the number of questions."""
+    """Exact match and F1 of a model, under all conditions, on `n_questions` questions.
+
+    scores: {"exact_match" or "f1": `Scored`, which gives weighted sums of conditions' mean scores, in percent}.
+    """
 
     scores: Mapping[str, Scored]
     n_questions: int
@@ -329,8 +330,7 @@ def models_beside(partitions: Sequence[dict], read: dict[Key, Partition]) -> dic
 
     partitions: in the config's order, with the keys model, partition, method, k, and published (a row's name or None).
     Outer keys are entries that have a method and whose `published` is "squad", the main model. Inner keys are the rows
-    of all entries with the same method and k, "squad" too. If several entries have one row, the one with the outer
-    partition's name is taken, else the first. read: {(model, partition): types of heads}.
+    of all entries with the same method and k. read: {(model, partition): types of heads}.
     """
     families = {}
     for main in partitions:
@@ -338,7 +338,7 @@ def models_beside(partitions: Sequence[dict], read: dict[Key, Partition]) -> dic
             continue
         way = main["method"], main["k"]
         alike = [one for one in partitions if one["published"] and (one["method"], one["k"]) == way]
-        # The paper does not say on which task its models were read.
+        # The paper does not say on which task its models were read; of several entries for a row, the first counts.
         alike.sort(key=lambda one: (one is not main, one["partition"] != main["partition"]))
         family = families.setdefault((main["model"], main["partition"]), {})
         for one in alike:

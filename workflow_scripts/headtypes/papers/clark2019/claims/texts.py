@@ -67,11 +67,11 @@ class Heads(Quantities):
     segments: Statistics | None = None
 
     def measured(self, measure: Measure, rank: int = 1) -> Measured:
-        """Return the largest of the numbers that `measure` gives, with its interval over segments, if known.
+        """Return the largest number of the array that `measure` computes, with an interval over segments.
 
-        measure: a function from statistics of all segments together to one number or several, [...]; from statistics of
-            each segment, the function gives the same numbers for each segment, [segment, ...].
-        rank: 1 to return the largest number, 2 for the second largest, -1 for the smallest.
+        measure: a function from `Statistics` to an array, such as `lambda it: it.of_layers("sep")`. An axis `segment`,
+            the first axis of all statistics in `self.segments`, has to be the first axis of the array, too.
+        rank: 2 for the second largest number, -1 for the smallest. Without `self.segments`, the interval is NaN.
         """
         values = sorted(np.ravel(measure(self.whole)), reverse=True)
         with suppress(NoVerdictError):
