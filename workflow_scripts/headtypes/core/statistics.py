@@ -157,10 +157,10 @@ class Measured:
 
     @classmethod
     def by(cls, *several: Evidence | Together, over: str, rank: int = 1) -> "Measured":
-        """Return the `rank`-th largest of several means, with its interval and p-values.
+        """Return the `rank`-th largest of several means, with its interval (95 %; 99 % below 20 units; none below 8).
 
-        several: the means. over: plural name of the units. rank: from 1 for the largest mean, from -1 for the smallest.
-        The interval (95 %; 99 % below 20 units; none below 8) is corrected for the choice of a mean.
+        several: the means. over: plural name of the units. rank: 1 for the largest mean, -1 for the smallest.
+        The interval and the function `p_value` are corrected for the choice of one mean among several.
         """
         above = rank if rank > 0 else len(several) + 1 + rank
         below = len(several) + 1 - above

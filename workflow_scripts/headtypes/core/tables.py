@@ -83,9 +83,7 @@ class Column:
     verdict: str = ""
 
     def texts(self, values: pd.DataFrame) -> list[str]:
-        """Return the text of each value of the column, with its interval, [row]; "" for a missing value; values: the
-        data.
-        """
+        # In each row the value with its interval, such as "0.31 [0.20, 0.40]"; "" for a missing value.
         texts = []
         for value, *ends in zip(values[self.name], *self._ends(values), strict=False):
             texts.append(self._text(value, "", self.digits))

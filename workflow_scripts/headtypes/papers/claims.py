@@ -48,7 +48,7 @@ class Finding:
 
     quantity, unit: the quantity in words, and the unit of its value, such as "points", or "".
     reading: name of the reading of the paper under which the quantity is counted; "" if there is only one reading.
-    scale: the limit, if `quantity` has it, such as 90 in "score less 90 % of the baseline's" (`limit` is 0); or None.
+    scale: the `Scale` of a percentage in `quantity`, as in "score less 90 % of the baseline's"; None without one.
     """
 
     quantity: str
@@ -133,7 +133,7 @@ class Quantity:
     """A value, `measured`, with its interval, that a claim compares with a limit.
 
     label, unit: the value in words, and its unit, such as "points", or "".
-    scale: the limit, if `label` has it ("score less 90 % of the baseline's"); the claim then compares with 0. Or None.
+    scale: the `Scale` of a percentage in `label`, as in "score less 90 % of the baseline's"; None without one.
     """
 
     label: str
@@ -195,9 +195,9 @@ class Quantities:
         return Measured(sum(weight * self.by_name[name].value for name, weight in weights.items()))
 
     def quantity(self, name: str, label: str, measured: Measured | None = None, unit: str = "") -> Quantity:
-        """Return the value that `by_name` has for `name`, as claims use it; raises `NoVerdictError` if it has none.
+        """Return the value under `name` in `by_name`, as a `Quantity`; raise `NoVerdictError` if there is none.
 
-        label: the quantity in words. measured: a value to store under `name` first; None if it is there.
+        label, unit: the quantity in words, and its unit, such as "points", or "". measured: a value to store first.
         """
         if measured is not None:
             self.by_name[name] = measured
@@ -312,11 +312,11 @@ class Verdict:
 
 
 def judge(claim: Claim, quantities: Quantities) -> Verdict:
-    """Return the verdict on a claim; the verdict is "no verdict" if a quantity that the claim needs is not known.
+    """Return the verdict on a claim for one model: "holds", "fails", "open", or, if a value is missing, "no verdict".
 
-    A claim holds if all its findings hold, fails if one finding fails, and is open otherwise. A finding against the
-    claim fails if it has no p-value, or if its p-value times the number of findings is below 0.05; else it is open.
-    If the paper can be read in several ways, each reading is judged alone; the claim is open unless all readings agree.
+    quantities: the model's values. The claim asks for some of these values, each beside a limit (a finding).
+    The claim holds if all its findings hold, fails if one finding fails, and is open otherwise. If the paper can be
+    read in several ways, the claim is open unless all readings give the same verdict.
     """
     try:
         findings = claim.find(quantities)
@@ -343,11 +343,11 @@ class Correction(NamedTuple):
 
 
 def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES)) -> list[Correction]:
-    """Return one `Correction` for each verdict, by Holm's procedure over the p-values of all findings together.
+    """Return the verdicts after correction for the number of claims, a `Correction` for each of `verdicts`.
 
-    verdicts: on all claims about one model with a partition or task; each may have findings (quantity and limit).
-    tested: the bases of claims, such as "stated", that are corrected; verdicts on other claims become "", their p NaN.
-    A finding with a corrected p-value of 0.05 or more becomes open; other findings, and "no verdict", stay as they are.
+    verdicts: the verdicts on all claims for one model with a partition or task. tested: which claims are corrected, by
+        what they rest on (keys of `BASES`, such as "stated").
+    Holm's procedure corrects the p-values of all findings together. A finding with 0.05 or more then counts as open.
     """
     p = np.array([it.p if verdict.claim.basis in tested else np.nan for verdict in verdicts for it in verdict.findings])
     # With a probability of at least 0.95, no tested finding that an interval decided is wrong.

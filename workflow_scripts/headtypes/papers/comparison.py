@@ -157,7 +157,7 @@ def value_row(place: str, id_: str, quantity: str, ours: Measured, theirs: float
 
 
 def subject_title(model: str, other: str) -> str:
-    """Return "bert, squad" for model "bert" and partition or task "squad"; for "", "bert, what it does not read"."""
+    """Return the heading above the results of a model with a partition or task (`other`), such as "bert, squad"."""
     return f"{model}, {other or 'what it does not read'}"
 
 
@@ -279,12 +279,12 @@ def _numbers(ours: Measured, published: float | None) -> dict:
 
 
 def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return one verdict on a claim for several models that differ in a random seed alone.
+    """Return one verdict on a claim for several models together, which differ in a random seed alone.
 
-    verdicts: the verdict on the claim for each model. Models without a verdict are left out.
-    The claim holds if it holds in each of n models, fails if it fails in each, and is open otherwise. In each model, a
-    finding counts as open if its p-value is at least 0.05 or at least 2 (0.05 - 2^-n). If fewer than five models have a
-    verdict, there is no verdict. The findings of the returned verdict are means over the models; they do not decide it.
+    verdicts: the verdict on the claim for each model. Those that are "no verdict" are left out; n are left.
+    The result is "no verdict" if n is below five, "holds" if the claim holds in all n models, "fails" if it fails in
+    all, and else "open". In each model, a finding with a p-value of min(0.05, 2 (0.05 - 2^-n)) or more counts as open.
+    The findings of the result are means over the models; they do not decide it.
     """
     claim = verdicts[0].claim
     judged = [verdict for verdict in verdicts if verdict.findings]

@@ -42,11 +42,11 @@ def reference_of(paper: str) -> str:
 
 
 def table_stage(paper: str, *inputs: Many, calls: str, rule: str = "") -> Callable[[Callable[..., dict]], Stage]:
-    """Return a decorator for a function that returns a rule's spec: it makes the `Stage` of a rule of a paper's tables.
+    """Return a decorator that turns a function (plan) -> spec into the `Stage` of a rule that writes a paper's tables.
 
-    paper: name of the paper's folder. inputs: results that the rule reads; the paper's data are added.
-    calls: the function that jobs call, as `module:function`, with the module in the paper's folder.
-    rule: name of the rule; "" for the name of the decorated function.
+    paper: the paper's folder, such as "guan2020". inputs: results that the rule reads, besides the paper's own data.
+    calls: the function that the rule runs, such as "tables:run_types": `run_types` in the folder's `tables.py`.
+    rule: the rule's name; "" for the name of the decorated function.
     """
     read = (*inputs, Given("reference", lambda plan: reference_of(paper)))
     how = {"calls": f"papers.{paper}.{calls}", "inputs": read, "local": True, "rule": rule}

@@ -44,11 +44,11 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 
 
 def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
-    """Return {"line", "paths": a dip less the mean dip of `heads` uniform random numbers, in percent}.
+    """Return by how much each of two dips exceeds chance, {"line": points, "paths": points}, with intervals.
 
-    gaps: the result of `head_gaps`, of which the dips "line" and "paths", in percent, are used. heads: number of heads.
-    A dip is the distance of some numbers from having one peak (Hartigan and Hartigan 1985).
-    Each value has an interval and a p-value of a difference of 0, from the spread of the random numbers' dips.
+    A dip says how far numbers are from having one peak, in percent (Hartigan and Hartigan 1985).
+    gaps: the result of `head_gaps`, which has the two dips. heads: the number of heads.
+    Chance is the mean dip of as many uniform random numbers; the spread of their dips gives the interval and p-value.
     """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}
 

@@ -43,7 +43,7 @@ _FINDING = re.compile(
 
 
 class Mark(NamedTuple):
-    """A row of a card's picture: places of a dot, a tick and a bar's ends, in percent of the width; None if absent."""
+    """A row of a card's picture: a label, then a dot, tick and bar at places in percent of the width, then a text."""
 
     label: str
     text: str

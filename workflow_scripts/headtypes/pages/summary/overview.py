@@ -39,9 +39,12 @@ class TypeCosts(NamedTuple):
     def text(self, number: float) -> str:
         return f"{number:z.{self.metric.decimals - 1}f}"
 
-    def sentence(self, without: str, type_: str, model: str) -> str:
-        """Return for ("its", "dense", "bert"): "Without its 28 dense heads bert loses 3.1 of its 88.2 points of F1"."""
-        without = f"Without {without} {self.costs.loc[type_, 'heads']:.0f} {type_} heads"
+    def sentence(self, words: str, type_: str, model: str) -> str:
+        """Return a type's cost in words, such as "Without its 28 dense heads bert loses 3.1 of its 88.2 points of F1".
+
+        words: the words after "Without", such as "its", or "attention between sentences in its" if this alone is cut.
+        """
+        without = f"Without {words} {self.costs.loc[type_, 'heads']:.0f} {type_} heads"
         drop, lower = self.costs.loc[type_, "drop"], self.costs.loc[type_, "drop"] < 0
         amount, whole, steps, title = self.text(abs(drop)), self.text(self.whole), self.metric.steps, self.metric.title
         if not self.metric.higher_is_better:
@@ -199,11 +202,9 @@ def _looks(profile: np.ndarray, most: float, shares: pd.Series) -> list[dict[str
     return [{"name": name, "percent": shares[name], "bars": of_group} for name, of_group in groups.items()]
 
 
+# From [layer] numbers of a type's heads: "9 in layers 3 and 4", the fewest layers that have half of the heads; if these
+# are more than four, "spread over 8 layers", all that have such heads.
 def where(heads: np.ndarray) -> str:
-    """Return the fewest layers with at least half of a type's heads, and how many are there: "9 in layers 3 and 4".
-
-    heads: [layer] number of the type's heads. Layers count from 1; more than four are "spread over 8 layers".
-    """
     most = np.argsort(-heads, kind="stable")
     layers = np.sort(most[: 1 + int(np.argmax(np.cumsum(heads[most]) >= heads.sum() / 2))])
     if len(layers) > _NAMED_LAYERS:
