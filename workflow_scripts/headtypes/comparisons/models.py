@@ -26,9 +26,9 @@ HEADS = ("model", "other", "layer", "head", "type", "other_type", "same_cluster"
 
 
 class ModelPair(NamedTuple):
-    """Two models, each on one task, with the relation: what `other` is to `model`.
+    """Two models, each on one task, and what `other` is to `model`.
 
-    relation: `parent`, `ancestor` (of the parent), `same model` (on another task), or "" for models without relation.
+    relation: "parent" if `model` was fine-tuned from `other`, "ancestor" if over others, "same model", or "" if none.
     """
 
     model: str
@@ -54,14 +54,14 @@ def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> 
 
 
 def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
-    """Return one row for each pair of models (model, other, relation) on how alike the types of their heads are.
+    """Return one row for each pair of models on how alike the types of their heads are.
 
-    partitions: {name of a model on a task: partition}. Further columns:
+    partitions: {name of a model on a task: partition}. Columns beside model, other and relation (`ModelPair`):
     - same_shares: for each type the smaller of the two models' percents of heads of the type, summed over types.
     - same_layers: the same sum over types and layers; layers at the same depth are compared.
     - same_type, same_cluster: percent of heads with the same type, or with matched clusters, in both models
-      (`clustering.match_clusters`). adjusted_rand: adjusted Rand index of the partitions. These three are NaN for
-      models without relation.
+      (`clustering.match_clusters`). adjusted_rand: adjusted Rand index of the partitions. These three are NaN if the
+      relation is "", since heads of unrelated models do not correspond.
     - doubtful, other_doubtful: types of `model` and of `other` with uncertain names, as text joined by `, `.
     """
     rows = []

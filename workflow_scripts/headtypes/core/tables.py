@@ -42,8 +42,7 @@ _MARKUP = re.compile(r"[\\`|]|[*~](?=\S)|(?<![^\W_])_(?=\S)|!(?=\[)|\](?=\()|<(?
 class Cell:
     """A table cell on a page for readers.
 
-    sort: key by which the column is sorted; below: a smaller second line; verdict: "holds", "fails", "open" or "no
-        verdict", which colours the cell, or "" for none.
+    sort: key to sort the column by. below: a smaller second line. verdict: such as "holds", colours the cell, or "".
     """
 
     text: str
@@ -178,7 +177,7 @@ class Table:
         return f"% {self.title}\n" + pd.DataFrame(texts).to_latex(index=False, escape=True, column_format=aligned)
 
     def in_brief(self, file: str = "") -> Shown:
-        """Return the short form of the table; file: path of the full table, relative to the page of the short form."""
+        """Return the columns `brief` and rows `brief_rows` for a page; file: link to the full table, or "" for none."""
         columns = self._named(self.brief)
         values = self._rows_in_brief()
         rows = list(zip(*(column.cells(values) for column in columns), strict=True))

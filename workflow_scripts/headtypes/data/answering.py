@@ -86,9 +86,9 @@ class Answers(SomeTokens):
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
         """Return the mean cross entropy of the right answer in each window of the batch, [window] in nats.
 
-        output: the model's output for the batch. given: keyword arguments of the model's call.
-        For a language model, the mean is over the tokens to predict. For questions, it is over the answer's first and
-        last token; token 0 stands for both in a window without the whole answer. For pairs, only the label counts.
+        output: the model's output for the batch. given: keyword arguments of the model's call, such as attention_mask.
+        The right answer is the object's `targets`: the label of a pair; a question's first and last token of the answer
+        (token 0 for both in a window without the whole answer). For a language model, it is the tokens to predict.
         """
         if self._tokens is None:
             return self._class_losses(output, given)

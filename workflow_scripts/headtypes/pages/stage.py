@@ -146,7 +146,10 @@ def tasks_with_maps(plan: Plan, model: str) -> list:
 
 
 def results_of(plan: Plan, kind: str, model: str) -> dict[str, Any]:
-    """Return {task or partition: entry of the plan} of the results of one kind, a key of `IN_ATLAS`, for a model."""
+    """Return {name: entry of the plan} of all results of one kind for a model, such as a `FeaturePlan` for "features".
+
+    kind: a key of `IN_ATLAS`. A name is the entry's partition or task, by which the kind's results are told apart.
+    """
     tasks = tasks_with_maps(plan, model)
     if kind == "features":
         return {entry.task: entry for entry in tasks[:1]}

@@ -54,13 +54,14 @@ class Scored:
         self._own = values.groupby(unit).sum().div(self._sizes, axis=0)
 
     def sum(self, weights: Mapping[str, float], baseline: str | None = None) -> Measured:
-        """Return a weighted sum of the conditions' mean scores, with its interval over units, in the unit of the score.
+        """Return a sum of mean scores, each times a weight, with its interval, in the unit of the score, such as %.
 
-        weights: {condition: its weight}, such as 1 and -1 for a difference. baseline: name of the condition with all
-        heads, if in `weights`; if None, the interval can be too narrow where nearly all units have the same drop.
+        weights: {condition: weight}; {"baseline": 1, "zero": -1} gives by how much the mean is less under "zero".
+        baseline: name of the condition without ablation, if `weights` has it. Only the interval depends on this name.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())
+        # Without a named baseline the interval can be too narrow where nearly all units have the same drop.
         # Drops and the baseline are parts; each condition is one if nearly all units score the same under it (nearly
         # all answers are wrong there), unless nearly all drops are the same, too.
         parts = [self._part(weights)]

@@ -23,11 +23,7 @@ class _Phrase:
 
 
 def head_by_parse(parse: Sequence[str], xpos: Sequence[str], start: int, stop: int) -> int:
-    """Return the index of the head word of a sentence's words `start` to `stop` - 1, by the parse tree.
-
-    parse: the tree as a piece for each word, such as `(NP*` and `*)`. xpos: each word's part of speech (Penn Treebank).
-    The rules are those of Collins (1999, appendix A) for noun phrases.
-    """
+    # Rules of Collins (1999, appendix A) for noun phrases. The tree has a piece for each word, such as `(NP*` and `*)`.
     phrases = _phrases(parse, xpos)
     # One of the largest constituents within the words, then a child of it, and so on down to a word.
     while children := _largest(phrases, start, stop):
@@ -145,7 +141,7 @@ def sentence_with(document: AnnotatedDocument, word: int) -> tuple[int, Annotate
 
 
 def head_word_of(sentence: AnnotatedSentence, start: int, end: int) -> int:
-    """Return the index of the head word of a sentence's words from index `start` to `end`, included.
+    """Return the head word of the words `start` to `end`, included; all three are indices in the sentence, from 0.
 
     With a dependency tree, the head word is the word whose syntactic head is outside of these words. With a parse tree
     alone, `head_by_parse` decides. With neither, the head word stands before the first preposition, relative pronoun or

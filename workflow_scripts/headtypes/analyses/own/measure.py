@@ -72,7 +72,10 @@ class HeadAnalysis:
 
 
 class QueryMeans(PerSample):
-    """A reducer whose result is [sample, layer, head]: the mean over queries of what a user's `HeadAnalysis` gives."""
+    """A reducer: `model.read(encoded, QueryMeans(analysis, encoded))` gives ([sample, layer, head] means,).
+
+    Means are over the numbers that the user's `analysis.add` gives for queries; NaN without any. encoded: the samples.
+    """
 
     def __init__(self, analysis: HeadAnalysis, encoded: Encoded):
         # The sum of the numbers, how many there are, and the sum of the attention.

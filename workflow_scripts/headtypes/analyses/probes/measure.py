@@ -297,10 +297,9 @@ class Attention(nn.Module):
 class AttentionAndWords(Attention):
     """A probe that scores as `Attention` does, with weights from a linear layer with a bias on both words' vectors.
 
-    maps: twice the number of heads. channels: length of a word vector. generators: one for each random start.
-    root: which vector candidate i has (0 is the root, i > 0 is word i). `first`: the vector of word i; the root has
-        none. `released`, as in the paper's code: the vector of word i + 1; the last word has none. In a pair with such
-        a candidate, the vectors of both words are zeros.
+    maps: twice the number of heads. channels: length of a word's vector. generators: for each random start, a generator
+        that draws its first weights. root: `first` if a candidate for a syntactic head has its own word's vector;
+        `released` for the next word's, as in the paper's code.
     """
 
     def __init__(
@@ -324,12 +323,11 @@ class AttentionAndWords(Attention):
 
 
 class DistanceAndWords(nn.Module):
-    """A probe without attention that scores candidates as syntactic heads of each word, [start, candidate, word].
+    """A probe that scores candidates for each word's syntactic head by the vectors and the distance of both words.
 
-    A score comes from tanh units over the distance between both words and their vectors, of length `channels`.
-    generators: a random generator for each random start. root: which vector candidate i has (0 is the root, i > 0 is
-        word i). `first`: the vector of word i; the root has none. `released`, as in the paper's code: the vector of
-        word i + 1; the last word has none. In a pair with such a candidate, the vectors of both words are zeros.
+    A call with a sentence gives [start, candidate, word] scores; candidate 0 is the root, and candidate 1 is word 1.
+    channels: length of a word's vector. generators: for each random start, a generator that draws its first weights.
+    root: `first` if a candidate has its own word's vector; `released` for the next word's, as in the paper's code.
     """
 
     def __init__(self, channels: int, generators: Sequence[torch.Generator], root: str):
@@ -366,10 +364,7 @@ def _distance_features(words: int) -> Float[Tensor, "candidate word 8"]:
 
 
 class Trainer:
-    """A probe, its training by Adam, and its guesses at each word's syntactic head, one sentence at a time.
-
-    root: `first`, no word can be its own syntactic head; or `released`, it can be, as in the paper's code.
-    """
+    """A probe, its training by Adam, and its guesses at each word's syntactic head, one sentence at a time."""
 
     def __init__(self, probe: nn.Module, learning_rate: float, root: str):
         self.probe, self._root = probe, root
@@ -396,6 +391,7 @@ class Trainer:
 
     def scores(self, sentence: ProbedSentence) -> Float[Tensor, "start candidate word"]:
         scores = self.probe(sentence)
+        # In the paper's code, a word may be guessed as its own head.
         if self._root == "released":
             return scores
         own = torch.eye(scores.shape[2] + 1, dtype=torch.bool)[:, 1:]
@@ -408,8 +404,8 @@ def generators_of(seed: int, probe: str, starts: int) -> list[torch.Generator]:
 
 def _pair_parts(vectors: Tensor, weights: Tensor, root: str) -> tuple[Tensor, Tensor, Tensor]:
     # A linear layer on pairs of words is a sum: [start, candidate, output] of candidates, which are counted from the
-    # root, and [start, word, output] of dependents. The third result is 0 for the candidate without a vector, whose
-    # pairs are left out.
+    # root, and [start, word, output] of dependents. The third result is 0 for the candidate without a vector (`first`:
+    # the root; `released`: the last word), in whose pairs both words' vectors count as zeros.
     candidate_part = vectors @ weights[:, : vectors.shape[1]]
     dependent_part = vectors @ weights[:, vectors.shape[1] :]
     released, is_pair = root == "released", torch.ones(len(vectors) + 1)

@@ -89,11 +89,11 @@ class Pairs:
     words: np.ndarray
     heads: np.ndarray
 
-    def right(self, guesses: np.ndarray) -> np.ndarray:
-        """Return whether the syntactic head guessed for each pair's word is the pair's head, [pair, ...] bool.
+    def is_right(self, guesses: np.ndarray) -> np.ndarray:
+        """Return which guesses at the pairs' syntactic heads are right, [pair, ...] bool.
 
-        guesses: [word, ...], for each word of all sentences the number of the word that is guessed as its syntactic
-            head, counted in the sentence from 1; -1 for no guess.
+        guesses: [word, ...] one or several guesses for each word of all sentences. A guess is a word's number in the
+            sentence, from 1, or -1 for none.
         """
         return guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
 
@@ -178,13 +178,16 @@ def measure_offsets(parts: Mapping[str, Sequence[Sentence]]) -> pd.DataFrame:
             for annotation, by_name in pairs.items()
             for relation, whole in by_name.items()
             if len((row := whole.within(chosen)).words)
-            for offset, accuracy in zip(OFFSETS, 100 * row.right(guesses).mean(axis=0), strict=True)
+            for offset, accuracy in zip(OFFSETS, 100 * row.is_right(guesses).mean(axis=0), strict=True)
         ]
     return pd.DataFrame(rows, columns=["part", "annotation", "relation", "words", "offset", "accuracy"])
 
 
 def offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
-    """Return [word, offset], the number of the word at each of `OFFSETS`, from 1 in the sentence; -1 for no word."""
+    """Return the guess at each word's syntactic head by each of `OFFSETS`, [word, offset], for all sentences' words.
+
+    A guess is a word's number in the sentence, from 1; -1 if no word is at this distance (negative: before the word).
+    """
     lengths = np.array([len(sentence.words) for sentence in sentences], dtype=np.int64)
     last = np.repeat(lengths, lengths)[:, None]
     guesses = np.concatenate([np.arange(length) for length in lengths])[:, None] + 1 + np.array(OFFSETS)
@@ -194,7 +197,7 @@ def offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
 # Groups of words: those that call for the head (dependents in direction 0, else their syntactic heads), all others; by
 # UPOS those that are no nouns, and no pronouns either.
 GROUPS = ("called", "others", "no_noun", "no_noun_or_pronoun")
-# What is chosen: a head and its direction, the best head of the other direction, and an offset.
+# What is chosen: a head, index in `DIRECTIONS`, the best head of the other direction, and an index in `OFFSETS`.
 CHOSEN = ("layer", "head", "direction", "other_layer", "other_head", "offset")
 # What stands in the table of best heads, with an interval each, in percent.
 QUANTITIES = ("accuracy", "other_accuracy", "offset_accuracy", "above_offset", "forward_above_backward")
@@ -203,11 +206,11 @@ _HALVES = "halves"
 
 @dataclass(frozen=True)
 class BestHeads:
-    """The best attention head for each dependency relation, and how many of its guesses are right in each sentence.
+    """The best attention head for each dependency relation, and how often it is right in each sentence.
 
-    chosen: [relation, fold, 6], by `CHOSEN`: layer, head and direction of the best head; layer and head of the best
-    head in the other direction; index in `OFFSETS` of the best guess at a fixed distance. Two folds are halves that
-    choose for each other. right: [sentence, relation, 5], by `QUANTITIES`, sums over the relation's words.
+    chosen: [relation, fold, 6], in the order of `CHOSEN`, such as layer and head of the best head, both from 0. There
+    are two folds if each half of the sentences chooses heads for the other half, else one. right: [sentence, relation,
+    5], in the order of `QUANTITIES`, such as the number of the best head's right guesses. words: number of all guesses.
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
@@ -289,14 +292,14 @@ def _best_heads(folds: Sequence[tuple[_Part, _Part]], listed: Sequence[tuple[str
 
 
 def _choose(best: BestHeads, at: tuple[int, int], part: _Part, pairs: Pairs) -> None:
-    accuracy = pairs.right(part.arcs.guess).mean(0)
+    accuracy = pairs.is_right(part.arcs.guess).mean(0)
     seen = part.arcs.can_be(pairs.words, pairs.heads).any(0)
     # What cannot be guessed is not a choice.
     accuracy[~np.broadcast_to(seen[:, None], accuracy.shape)] = -1
     layer, head, direction = np.unravel_index(accuracy.argmax(), accuracy.shape)
     others = accuracy[..., 1 - direction]
     other = np.unravel_index(others.argmax(), others.shape) if others.max() >= 0 else (-1, -1)
-    offset_accuracy = pairs.right(part.by_offset).mean(0)
+    offset_accuracy = pairs.is_right(part.by_offset).mean(0)
     best.chosen[at] = layer, head, direction, *other, offset_accuracy.argmax()
     best.leads[at] = 100 * (accuracy.max(-1) - offset_accuracy.max())
 
@@ -336,11 +339,7 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """Tables of all heads' accuracies and of the best heads, and {what best heads are scored on: `BestHeads`}.
-
-    Best heads are scored on `file`, where they are also chosen, and on `test` or, without a test file, by `halves`:
-    heads that are chosen on sentences of odd index are scored on those of even index, and the reverse.
-    """
+    """Tables of all heads' accuracies and of the best heads, and {what best heads are scored on: `BestHeads`}."""
 
     heads: pd.DataFrame
     best: pd.DataFrame
@@ -364,7 +363,7 @@ def measure_relations(
         for relation, pairs in rows.items()
         if relation in TOTALS or (len(pairs.words) >= least and relation.partition(":")[0] not in ("root", "punct"))
     ]
-    # Chosen and scored on the same words, as in the paper, and on others.
+    # Chosen and scored on the same words, as in the paper, and on others: the test file, or each half for the other.
     folds = {FILE: [(read[FILE], read[FILE])]}
     if TEST in read:
         folds[TEST] = [(read[FILE], read[TEST])]
@@ -380,7 +379,7 @@ def measure_relations(
 
 def _head_rows(name: str, part: _Part, annotation: str, relation: str) -> pd.DataFrame:
     pairs = part.of(annotation, relation)
-    right, can_be = pairs.right(part.arcs.guess), part.arcs.can_be(pairs.words, pairs.heads)[:, :, None]
+    right, can_be = pairs.is_right(part.arcs.guess), part.arcs.can_be(pairs.words, pairs.heads)[:, :, None]
     visible = np.broadcast_to(can_be.sum(0), right.shape[1:])
     layer, head, direction = np.indices(right.shape[1:]).reshape(3, -1)
     columns = {

@@ -169,7 +169,10 @@ def share_interval(verdicts: Iterable[str], families: Iterable[str]) -> tuple[fl
 
 
 def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, provenance: Mapping) -> str:
-    """Return the ledger as one HTML page, from the results of `ledger_table`, `over_models` and `together_table`."""
+    """Return the ledger as one HTML page, which holds `provenance`, JSON data on what made the page.
+
+    ledger, claims, together: the results of `ledger_table`, `over_models` and `together_table`.
+    """
     texts = ledger[["partition", "task", "reading", "verdict_holm", "reason", "decided_in"]].fillna("")
     cells = ledger.assign(**texts).assign(
         subject=texts["partition"].where(texts["partition"] != "", texts["task"]),
@@ -211,9 +214,8 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, 
 
 
 def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
-    """Return how often a claim holds, {column of the page: number or text}.
+    """Return how often a claim, a row of `over_models`, holds: {column of the page: number or text}.
 
-    claim: a row of `over_models`.
     share_of_cells, share_of_models: holds / (holds + fails), over cells or over models; "" for 0 / 0.
     in_models: such as "3 of 5, 1 open", if the claim holds in 3 models, fails in 2, and is open in 1.
     of_models: the interval of the percent of models in which the claim holds, in words; for models of fewer than six

@@ -57,7 +57,7 @@ def choose_sentences(sentences: Sequence[Sentence], arcs: ArcGuesses, best: pd.D
         if name not in pairs:
             continue
         pair = pairs[name]
-        right = pair.right(arcs.guess[:, found.layer, found.head, DIRECTIONS.index(found.direction)])
+        right = pair.is_right(arcs.guess[:, found.layer, found.head, DIRECTIONS.index(found.direction)])
         of_pair = sentence[pair.words]
         count = np.bincount(of_pair, minlength=len(kept))
         fits = (count == np.bincount(of_pair, right, minlength=len(kept))) & (count > 0)

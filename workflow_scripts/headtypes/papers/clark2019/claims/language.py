@@ -79,7 +79,7 @@ def _weighted_sum(columns: Mapping[str, Column], weights: Mapping[str, float]) -
 class Accuracies(Quantities):
     """Quantities of a model on a treebank, or on documents, that are weighted sums of accuracies.
 
-    columns: {name of an accuracy: scores in each sentence or document}; None for the paper's own numbers.
+    columns: {name of an accuracy: its right and all words in each sentence or document}; None for the paper's numbers.
     """
 
     over: ClassVar[str]
@@ -307,12 +307,13 @@ def _sees_none(best: BestHeads, finds: Mapping[str, int]) -> bool:
 
 
 def sep_beyond_others(best: BestHeads, relations: Mapping[str, int]) -> Measured:
-    """Return how much more attention heads give [SEP] from words without their relation than with it, less chance.
+    """Return how much more of their attention, in points, words without a relation give [SEP] than words with it.
 
     best: best heads, chosen and scored on different sentences. relations: {name of a relation: its row in `best`}.
-    The value, in points, is a mean over the best heads that are more than ten points above the best offset and give
-    [SEP] more than 0.25 of their attention. Chance is this mean with random heads of the same layers in their places.
-    Raises `NoVerdictError` if there are no such best heads.
+    A word has a relation if it is the one that looks in the best head's direction: the dependent or the syntactic head.
+    The value is a mean over relations' best heads, less chance: the mean with random heads of the same layers. A head
+    counts if its accuracy is more than ten points above that of the best guess at a fixed distance, and if [SEP] gets
+    more than 0.25 of its attention. Raises `NoVerdictError` if no head counts.
     """
     finds = _finders(best, relations)
     if not finds:
