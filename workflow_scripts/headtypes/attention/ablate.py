@@ -94,16 +94,16 @@ class Ablation:
 
 @dataclass(frozen=True)
 class AblatedHeads:
-    """Heads of one layer that an operation is to change, and their inputs on samples that all have the same length.
+    """The heads of one layer that an operation changes, on samples of one length; the argument of `Operation.change`.
 
-    layer_number: from 0. head_numbers: [head], from 0. all_heads: inputs of all heads of the layer. pairs: the samples.
+    layer_number: from 0. head_numbers: [head], from 0, those to change. all_heads: queries, keys, values of all heads.
     """
 
     ablation: Ablation
     layer_number: int
     all_heads: Layer
     head_numbers: Tensor
-    pairs: "SentencePairs"
+    group: "SentencePairs"
 
     @cached_property
     def layer(self) -> Layer:
@@ -121,7 +121,7 @@ class AblatedHeads:
         return means.to(value)[self.head_numbers][:, None]
 
     def changed(self, change: Change) -> Float[Tensor, "sample head query channel"]:
-        """Return the outputs after `change`: (attention [sample, head, row, key], slice of rows) -> other attention."""
+        """Return outputs after `change`: (attention [sample, head, row, key], slice of queries) -> other attention."""
         outputs = self.layer.zero_outputs()
         for block, layer, rows, attention in self.blocks():
             found, shape = change(attention, rows), list(attention.shape)
@@ -134,8 +134,12 @@ class AblatedHeads:
         return outputs
 
     def blocks(self) -> Iterator[tuple[tuple[slice, ...], Layer, slice, Tensor]]:
-        """Yield ([sample, head, row] slices, `Layer` of these heads, slice of these rows, attention) for each block."""
-        for heads, layer, rows in self.pairs.blocks_of_heads(self.layer):
+        """Yield (place, layer, rows, attention) for each block: `rows`, a slice of the queries, of one head or of all.
+
+        attention: [sample, head, row, key], before the operation, in memory that the next block overwrites. layer: the
+        inputs of the block's heads. place: where the block's outputs belong in [sample, head, query, channel].
+        """
+        for heads, layer, rows in self.group.blocks_of_heads(self.layer):
             attention = layer.attention(rows, self.ablation.scratch.memory(layer, rows))
             yield (slice(None), heads, rows), layer, rows, attention
 
@@ -180,7 +184,6 @@ class SentencePairs(Group):
         mask: whether a query may look at a key; None if all may. layer: number of the layer. heads: number of heads.
         A special token draws from the other visible special tokens, any other token from the other visible tokens that
         are not special. A token of padding, or with nothing to draw, gets its own index.
-        Draws depend on all arguments and the sample's sentences, not on other samples.
         """
         special, itself = self._sentence < 0, torch.arange(self.length, device=self._sentence.device)
         # All tokens but padding may look at themselves.

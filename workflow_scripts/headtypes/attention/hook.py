@@ -207,18 +207,15 @@ def run(model: PreTrainedModel, inputs: dict[str, Tensor], hook: Hook):
 
 
 class Scratch:
-    """Memory for attention that all blocks reuse, since allocating memory takes as long as a softmax."""
+    """Memory that is reused for each block's attention, since allocating memory takes as long as a softmax."""
 
     _memory: Tensor | None = None
 
     def memory(self, layer: Layer, rows: slice) -> Tensor:
-        """Return memory [batch, head, row, key] to compute the attention of query rows in; a later call may reuse it.
-
-        On a GPU the tensor has more keys, and rows up to a multiple of 32; attention takes the first rows and keys.
-        """
+        """Return memory for `layer.attention(rows, memory)`, at least [batch, head, row, key]; later calls reuse it."""
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
-            # `skewed` reads past both ends of a row, so there is room; lengths of a multiple of 8 take fewer steps.
+            # `sheared` reads past both ends of a row, so there is room; lengths of a multiple of 8 take fewer steps.
             count, keys = -(-count // LEAST_ROWS) * LEAST_ROWS, -(-(keys + LEAST_ROWS - 1) // 8) * 8
         shape = *layer.query.shape[:2], count, keys
         needed = LEAST_ROWS + math.prod(shape)
@@ -228,11 +225,11 @@ class Scratch:
         return self._memory[LEAST_ROWS:needed].view(shape)
 
 
-def skewed(rows: Tensor, columns: int, *, before: int = 0, step: int = 1) -> Tensor:
-    """Return a view with `columns` columns: [..., r, c] is `rows[..., r, c + step * r - before]`.
+def sheared(rows: Tensor, columns: int, *, before: int = 0, step: int = 1) -> Tensor:
+    """Return a view of `rows` in which diagonals are columns: view[..., r, c] = rows[..., r, c + step * r - before].
 
-    An index beyond either end of a row reads the row before or after in memory. The caller sees to it that memory lies
-    before the first row and behind the last for such indices. The last axis of `rows` must have stride 1.
+    columns: number of the view's columns. A column outside of `rows` is read from the memory around the row, which the
+    caller has to provide. The last axis of `rows` must have stride 1.
     """
     *strides, length, one = rows.stride()
     sizes, offset = (*rows.shape[:-1], columns), rows.storage_offset() - before

@@ -79,14 +79,14 @@ def _uniform(heads) -> "Tensor":
 
 def _resample(heads, number: str = "0") -> "Tensor":
     outputs, layer = heads.layer.head_outputs(), heads.all_heads
-    drawn = heads.pairs.drawn(layer.mask, seed=int(number), layer=heads.layer_number, heads=layer.query.shape[1])
+    drawn = heads.group.drawn(layer.mask, seed=int(number), layer=heads.layer_number, heads=layer.query.shape[1])
     return outputs.gather(2, drawn[..., heads.head_numbers].transpose(1, 2)[..., None].expand_as(outputs))
 
 
 def _drop(heads, pairs: Literal["intra", "inter"]) -> "Tensor":
     outputs = heads.layer.zero_outputs()
     for block, layer, rows, attention in heads.blocks():
-        attention *= heads.ablation.pairs_left(heads.pairs, pairs, rows.start, rows.stop).to(attention.dtype)
+        attention *= heads.ablation.pairs_left(heads.group, pairs, rows.start, rows.stop).to(attention.dtype)
         if heads.ablation.reading.renormalise:
             attention = layer.renormalised(attention, rows)
         outputs[block] = attention @ layer.value

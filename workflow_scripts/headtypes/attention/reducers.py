@@ -31,15 +31,14 @@ class Pass:
 
 @dataclass(frozen=True)
 class Block:
-    """The attention of some query rows in one layer, for samples of one length.
+    """The attention of some query rows in one layer, for samples of one length; the argument of `Reducer.add`.
 
-    layer: number of the layer, from 0. heads: slice of the layer's heads, all or a single one. rows: slice of queries.
+    layer: number of the layer, from 0. heads, rows: slices of the layer's heads and of the query tokens, from 0.
     group: the samples: `group.samples` is their slice of the batch, `group.length` the number of tokens of each.
-    memory: attention in the model's precision, for norms in float32; on a GPU zeros may follow its rows and keys. None
-        if no reducer reads attention. The next block overwrites the memory.
+    memory: the tensor that `attention` is cut from; the next block overwrites it. None if no reducer reads attention.
     outputs: head outputs (attention times values), in the model's precision.
     mask: true where the model lets a query see a key; None if queries see all, or no reducer reads attention.
-    lengths: length of the vector that each token hands over (`norms.KeyLengths`); None unless norms are read.
+    lengths: length of the vector that each token hands over; None unless the block is for a reducer of norms.
     to_none: share of each row that goes to no token; None for norms, or in a layer without a sink (`hook.Layer`).
     stream: residual stream to which the layer's output is added. written: length of the vector that each head adds to
         each token, float32. Both are None unless a reducer reads attention and the stream.
@@ -49,6 +48,7 @@ class Block:
     group: Group
     heads: slice
     rows: slice
+    # In the model's precision, for norms in float32. On a GPU zeros may follow the rows and keys.
     memory: Float[Tensor, "sample head some_rows some_keys"] | None
     outputs: Float[Tensor, "sample head row channel"]
     mask: Bool[Tensor, "#sample 1 row key"] | None
@@ -59,31 +59,31 @@ class Block:
 
     @cached_property
     def attention(self) -> Float[Tensor, "sample head row key"] | None:
-        """Attention in float32; None if no reducer of the pass reads it.
+        """Attention in float32; None if no reducer of the pass reads attention.
 
-        Each row and its number in `to_none` (attention to no token) together sum to one. For a reducer of norms, each
-        row is multiplied by a number such that the row of `shares` (attention times `lengths`) sums to one instead.
+        A row and its `to_none` (the share for no token) sum to one. For a reducer of norms, each row is divided by its
+        sum of attention times `lengths`, so that rows of `shares` sum to one instead.
         """
         rows = self.rows.stop - self.rows.start
         return None if self.memory is None else self.memory[:, :, :rows, : self.group.length].float()
 
     @property
     def shares(self) -> Float[Tensor, "sample head row key"]:
-        """The share of a row that each key gets: `attention`; for a reducer of norms, `attention` times `lengths`."""
+        """The share, 0 to 1, that a key has of a query's attention or, for a reducer of norms, of the query's norms."""
         return self.attention if self.lengths is None else self.attention * self.lengths[:, :, None]
 
 
 class Reducer(Protocol):
     """An object that reads the attention of a model while the model runs, and keeps a result.
 
-    A pass calls `begin` once; for each batch `start`, `add` with each block, `right` and `finish`; and `result` once. A
-    batch that does not fit into the GPU's memory is started anew in halves: `start` has to forget what `add` has read,
-    and `finish` to keep it.
+    A pass calls `begin` once; for each batch `start`, `add` with each block, `right` (whether the numbers read are
+    valid, such as finite) and `finish`; and `result` once. A batch that does not fit into the GPU's memory is started
+    anew in halves: `start` has to forget what `add` has read, and `finish` to keep it.
 
     reads_attention: whether blocks have attention. reads_stream: whether blocks have the residual stream.
     by_head: whether `add` can read a block with a single head, which is faster for long samples.
     of: "weights" to read attention itself, "norms" to read each token's share of the norms.
-    fault: text of the error if `right` returns false for a head; `{}` stands for the head's name.
+    fault: text of the error for a head with a number that `right` calls false; `{}` stands for the head's name.
     """
 
     # Blocks come by layer, then by group (samples of one length), then by head (long samples on a CPU, if all reducers
@@ -101,7 +101,7 @@ class Reducer(Protocol):
     def add(self, block: Block) -> None: ...
 
     def right(self) -> Bool[Tensor, "sample layer head ..."]:
-        """Return false for each number of the batch that cannot be right, such as NaN; the pass then fails."""
+        """Return whether each number read in the batch is valid, not NaN for example; the pass fails if one is not."""
 
     def finish(self) -> None: ...
 

@@ -26,7 +26,7 @@ HEADS = ("model", "other", "layer", "head", "type", "other_type", "same_cluster"
 
 
 class ModelPair(NamedTuple):
-    """Two models, each on one task, and what `other` is to `model`.
+    """Two models, each on one task, such as "bert on squad", with the relation: what `other` is to `model`.
 
     relation: "parent" if `model` was fine-tuned from `other`, "ancestor" if over others, "same model", or "" if none.
     """
@@ -39,8 +39,8 @@ class ModelPair(NamedTuple):
 def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
     """Return a `ModelPair` for every two keys of `parents`; `other` is the ancestor, or without one the earlier key.
 
-    parents: {name of a model on a task: name, on this task, of the model that it was fine-tuned from, or None}.
-    models: {name of a model on a task: name of the model}. If two keys are one model, they are a `same model` pair.
+    parents: {"tuned on squad": "bert on squad" if the model tuned was fine-tuned from bert, else None}.
+    models: {"tuned on squad": "tuned"}. Two keys with the same model are a `same model` pair.
     """
     pairs = []
     for other, model in combinations(parents, 2):
@@ -56,7 +56,7 @@ def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> 
 def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """Return one row for each pair of models on how alike the types of their heads are.
 
-    partitions: {name of a model on a task: partition}. Columns beside model, other and relation (`ModelPair`):
+    partitions: {name in a pair, such as "bert on squad": partition}. Columns beside those of `ModelPair`:
     - same_shares: for each type the smaller of the two models' percents of heads of the type, summed over types.
     - same_layers: the same sum over types and layers; layers at the same depth are compared.
     - same_type, same_cluster: percent of heads with the same type, or with matched clusters, in both models
@@ -87,7 +87,7 @@ def parents_table(pairs: pd.DataFrame) -> pd.DataFrame:
 def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """Return how both models of each pair use each type, one row (model, other, type) for each type of either model.
 
-    partitions: {name of a model on a task: partition}. Columns with `other_` are about the other model:
+    partitions: {name in a pair, such as "bert on squad": partition}. Columns with `other_` are about the other model:
     - heads, other_heads: number of heads of the type; share, other_share: percent of the model's heads with the type;
     - near, special, far, and other_near, other_special, other_far: mean share, 0 to 1, of the attention of the type's
       heads that goes to near tokens, to special tokens with comma and period, and to all others (near tokens are the
@@ -119,8 +119,8 @@ def types_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition]) -> pd.DataFrame:
     """Return each head's types in both models of each related pair, such as model and parent; one row for each head.
 
-    pairs: a pair without a relation (`ModelPair`) has no rows. partitions: {name of a model on a task: partition}.
-    Columns: model, other; layer, head, from 0; type, other_type: the head's type in `model` and in `other`;
+    pairs: a pair without a relation has no rows. partitions: {name in a pair, such as "bert on squad": partition}.
+    Columns: model, other: both names; layer, head, from 0; type, other_type: the head's type in `model` and in `other`;
         same_cluster: whether the head's clusters in the two models are matched (clusters are matched one to one, so
         that most heads agree); doubtful, other_doubtful: whether the names of both types are marked as uncertain.
     """

@@ -35,30 +35,30 @@ def tokens_within(logits: int, batch_tokens: int, share: float, vocabulary: int)
     return max(1, min(batch_tokens, int(logits / vocabulary / max(share, 1e-3))))
 
 
-class SomeTokens:
-    """Tokens of a batch, named by `draw`: inside `with attached(model)`, a language model has logits at these alone."""
+class TokenLosses:
+    """A language model's losses at some tokens: for each batch call `choose`, run the model, call `token_loss_sums`."""
 
     def attached(self, model: PreTrainedModel) -> AbstractContextManager:
-        """Return a context in which a language model computes logits only at the tokens that `draw` last named."""
+        """Return a context in which a language model computes logits only at the tokens that `choose` has set."""
         decoder = model.get_output_embeddings()
-        hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][self._drawn],))
+        hook = decoder and decoder.register_forward_pre_hook(lambda _, arguments: (arguments[0][self._chosen],))
         # Only language models have such a layer.
         return hook or nullcontext()
 
-    def draw(self, indices: Sequence[np.ndarray], right: Sequence[np.ndarray]) -> None:
-        """Name tokens of the next batch: `indices`, from 0, in each input; right: the id to predict at each token."""
-        self._inputs, owners = len(indices), np.repeat(np.arange(len(indices)), list(map(len, indices)))
-        self._drawn = torch.as_tensor(owners), torch.as_tensor(np.concatenate(indices))
-        self._right = torch.as_tensor(np.concatenate(right).astype(np.int64))
+    def choose(self, tokens: Sequence[np.ndarray], ids: Sequence[np.ndarray]) -> None:
+        """Set for each input of the next batch the tokens, from 0, to compute losses at, and the right `ids` there."""
+        self._inputs, owners = len(tokens), np.repeat(np.arange(len(tokens)), list(map(len, tokens)))
+        self._chosen = torch.as_tensor(owners), torch.as_tensor(np.concatenate(tokens))
+        self._right = torch.as_tensor(np.concatenate(ids).astype(np.int64))
 
     def token_loss_sums(self, output: Any) -> Tensor:
-        """Return the sum of the losses at the positions that `draw` set, in nats, for each input: [input] float64."""
-        logits = output.logits[self._drawn] if output.logits.dim() == 3 else output.logits
+        """Return each input's sum of cross entropies at chosen tokens, [input] float64 in nats, from the output."""
+        logits = output.logits[self._chosen] if output.logits.dim() == 3 else output.logits
         losses = _cross_entropy(logits, self._right.to(logits.device)).double()
-        return losses.new_zeros(self._inputs).index_add(0, self._drawn[0].to(logits.device), losses)
+        return losses.new_zeros(self._inputs).index_add(0, self._chosen[0].to(logits.device), losses)
 
 
-class Answers(SomeTokens):
+class Answers(TokenLosses):
     """The reader of a model's answers to a task's windows, or of their losses, from the model's output for each batch.
 
     targets: [window, class] int, result of `Kind.answer_targets`: for pairs the index of the label, for questions those
@@ -81,7 +81,7 @@ class Answers(SomeTokens):
         self._batch = windows
         if self._tokens is not None:
             of_batch = [self._wanted[window] for window in windows]
-            self.draw([np.flatnonzero(ids >= 0) for ids in of_batch], [ids[ids >= 0] for ids in of_batch])
+            self.choose([np.flatnonzero(ids >= 0) for ids in of_batch], [ids[ids >= 0] for ids in of_batch])
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:
         """Return the mean cross entropy of the right answer in each window of the batch, [window] in nats.

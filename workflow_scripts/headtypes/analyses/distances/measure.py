@@ -14,7 +14,7 @@ from torch.nn.functional import one_hot, pad
 from headtypes.analyses.distances.features import COLUMNS, FINE_BINS, SHARES, Features, first_columns, lacks_cls, split
 from headtypes.analyses.maps import LEGIBLE_TOKENS, map_samples
 from headtypes.analyses.same_word.measure import measure_same_word
-from headtypes.attention.hook import LEAST_ROWS, Batch, Group, padded, skewed
+from headtypes.attention.hook import LEAST_ROWS, Batch, Group, padded, sheared
 from headtypes.attention.one_pass import ModelOnTask, read_samples
 from headtypes.attention.reducers import Block, Measurement, Of, PerSample, Reducer
 from headtypes.core.hdf5_files import write_arrays
@@ -142,7 +142,7 @@ class _InSlices:
 
     def by_column(self) -> Tensor:
         # Over ordinary keys, [sample, head, 65].
-        return skewed(self._rows, 2 * self._keys).sum(2) @ self._buckets.column
+        return sheared(self._rows, 2 * self._keys).sum(2) @ self._buckets.column
 
     def by_special(self) -> Tensor:
         return (self._received if self._lengths is None else self._received * self._lengths) @ self._buckets.special
@@ -158,10 +158,10 @@ class _AtOnce:
 
     def add(self, block: Block) -> None:
         parts = block.memory.unflatten(2, (-1, LEAST_ROWS))
-        sums = skewed(parts, self._keys + LEAST_ROWS - 1, before=LEAST_ROWS - 1).sum(3, dtype=torch.float32)
+        sums = sheared(parts, self._keys + LEAST_ROWS - 1, before=LEAST_ROWS - 1).sum(3, dtype=torch.float32)
         # The diagonals of each part begin as many rows later than those of the part above.
         later = LEAST_ROWS * (parts.shape[2] - 1)
-        sums = skewed(pad(sums, (later, later)), sums.shape[3] + later, step=LEAST_ROWS).sum(2)
+        sums = sheared(pad(sums, (later, later)), sums.shape[3] + later, step=LEAST_ROWS).sum(2)
         self._sums[..., self._keys + 1 - block.rows.start - later :][..., : sums.shape[2]] += sums
 
         places = self._buckets.special_tokens[0][:, None, None].expand(*block.memory.shape[:3], -1)

@@ -22,7 +22,7 @@ from headtypes.core.errors import InputError
 from headtypes.core.files import derive_seed
 from headtypes.core.progress import warn
 from headtypes.core.table_files import write_csv
-from headtypes.data.answering import Answers, SomeTokens, tokens_within
+from headtypes.data.answering import Answers, TokenLosses, tokens_within
 from headtypes.data.encoding import SPECIAL_KINDS, Encoded, mask_words, sample_questions, token_kinds
 from headtypes.data.tasks import KINDS, Sample, read_records, read_rows
 from headtypes.data.windows import Windows, draw_part, read_windows
@@ -36,7 +36,7 @@ _LOGITS = 2**26
 _NOT_COUNTED = -1
 
 
-class Loss(SomeTokens):
+class Loss(TokenLosses):
     """The loss of a language model on each of some texts: the mean cross entropy of the tokens to predict in the text.
 
     texts: encoded, each with the kind of every token; attention to a token of kind -1, a masked word, is left out of
@@ -56,7 +56,7 @@ class Loss(SomeTokens):
 
     def start(self, inputs: np.ndarray) -> None:
         indices, right = zip(*(self._predicted[text] for text in inputs), strict=True)
-        self.draw(indices, right)
+        self.choose(indices, right)
         self._predictions = torch.tensor(list(map(len, indices)))
 
     def losses(self, output: Any, given: Mapping[str, Tensor]) -> Tensor:

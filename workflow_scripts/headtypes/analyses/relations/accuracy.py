@@ -208,9 +208,9 @@ _HALVES = "halves"
 class BestHeads:
     """The best attention head for each dependency relation, and how often it is right in each sentence.
 
-    chosen: [relation, fold, 6], in the order of `CHOSEN`, such as layer and head of the best head, both from 0. There
-    are two folds if each half of the sentences chooses heads for the other half, else one. right: [sentence, relation,
-    5], in the order of `QUANTITIES`, such as the number of the best head's right guesses. words: number of all guesses.
+    chosen: [relation, fold, 6]: layer, head and direction of the best head; layer and head of the best head in the
+    other direction; index in `OFFSETS` of the best offset. If there are two folds, fold 0 is chosen on sentences 1, 3,
+    ... and scored on 0, 2, ..., fold 1 the reverse. right: [sentence, relation, 5], by `QUANTITIES`, sums over words.
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
