@@ -66,9 +66,10 @@ def wildcards_of(path: str, entry: Any) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Other:
-    """An input of a job: the file of `result` for another entry of the plan, such as the task of a partition.
+    """An input of a job: one file of another rule, such as the features of the heads that the job clusters.
 
-    find: function from the plan and the rule's wildcards to this entry; it returns None if the job reads no such file.
+    name: the input's name in the rule. result: what the other rule writes, with the pattern of the file's path.
+    find: function from the plan and the job's wildcards to the entry of the plan whose file is read; None for no file.
     """
 
     name: str
@@ -82,9 +83,10 @@ class Other:
 
 @dataclass(frozen=True)
 class Many(Other):
-    """An input of a job: the files of `result` for several entries of the plan, as {key of an entry: path of its file}.
+    """An input of a job: files of another rule for several entries of the plan, as {key of an entry: path of its file}.
 
-    find: function from the plan and the rule's wildcards to the entries. by: name of the attribute with an entry's key.
+    name: the input's name in the rule. result: what the other rule writes, with the pattern of the files' paths.
+    find: function from the plan and the job's wildcards to the entries. by: name of the attribute with an entry's key.
     """
 
     by: str = "key"
@@ -95,10 +97,7 @@ class Many(Other):
 
 
 class Given(NamedTuple):
-    """An input of a job: a file, or files, that no job makes, such as those of the user.
-
-    find: function from the plan and the rule's wildcards to the path, or to a list of paths.
-    """
+    """An input that no job makes, such as a user's file. find: function from plan and wildcards to its path(s)."""
 
     name: str
     find: Callable[..., str | list[str]]
@@ -115,7 +114,7 @@ class Stage:
     reads: name of the rule's input that holds the texts that the model reads.
     passes: function from plan, wildcards and number of texts to how often a job reads all texts; None for once.
     inputs: what jobs read: each is a `Result`, `Other`, `Many` or `Given`, or a function from the plan and the
-        wildcards to a path, or to [] for no file. `rules/common.smk` makes the rule, whose outputs are all `Result`s
+        wildcards to a path, or to [] for no file. `rules/common.smk` makes the rule; its outputs are the `Result`s
         with the stage's name as `rule`. If `inputs` is empty, a file in `rules/` has the rule instead.
     benchmark: path of the rule's benchmark; empty for one beside the first result, with the rule's name.
     local: true if jobs run on Snakemake's own machine, not on a cluster's nodes. priority: larger ones start first.

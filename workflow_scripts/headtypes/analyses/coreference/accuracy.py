@@ -29,7 +29,7 @@ from headtypes.data.tasks import read_records
 
 
 class WordFeatures(NamedTuple):
-    """A mention's number (`singular`, `plural`), gender (`male`, `female`, `neuter`) and person; None if unknown."""
+    """A mention's number (`singular`, `plural`), gender (`male`, `female`, `neuter`), person (1-3); None if unknown."""
 
     number: str | None
     gender: str | None

@@ -50,7 +50,10 @@ _MISSING = {
 
 @dataclass(frozen=True)
 class Model(Quantities):
-    """Numbers on a model's partition, to judge claims; methods take condition numbers of the paper's Tables 2 and 3."""
+    """The quantities of one model and its types of heads, by which the paper's claims are judged.
+
+    missing: {name of an unknown quantity: reason}. Methods' argument `condition`: an ablation's number in Table 2 or 3.
+    """
 
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
 
@@ -67,10 +70,7 @@ class Model(Quantities):
         return Quantity(f"exact match with {self._name(condition)}", self._weighted_score({condition: 1.0}), unit="%")
 
     def drop(self, condition: int, *others: int) -> Quantity:
-        """Return the drop of exact match from the baseline under a condition, in points, less the drops under `others`.
-
-        condition, others: numbers of conditions in the paper's Tables 2 and 3.
-        """
+        """Return exact match's drop under a condition (the paper's number) less its drops under `others`, in points."""
         # With one other condition, the baseline cancels out.
         weights = {self.published.baseline.id: 1.0 - len(others), condition: -1.0, **dict.fromkeys(others, 1.0)}
         less = f" less {join(f'that with {self._name(other)}' for other in others)}" if others else ""
@@ -132,10 +132,10 @@ class Model(Quantities):
         return np.array([*(heads[name] for name in types), *([np.sum(others, axis=0)] if others else [])])
 
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return {name of a model: numbers of heads, [type, layer]} for models of this run that repeat the paper's.
+        """Return {model: numbers of heads, [type, layer]} of this run's models that stand for models of the paper.
 
-        models: names in the paper's Table 1, such as "mrpc". types: the rows; a last row counts other types, if any.
-        Only the `Model` of "squad" has these numbers. Raises `NoVerdictError` if one is missing or a type is doubtful.
+        models: names in the paper's Table 1, such as "mrpc". types: names of types; a last row counts others, if any.
+        Raises `NoVerdictError` if this run has no model for one of them, or the name of a type does not fit its heads.
         """
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")
@@ -187,9 +187,9 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 
 
 class ScoredAnswers(NamedTuple):
-    """Exact match and F1 of a model, under all conditions, on `n_questions` questions.
+    """Exact match and F1 of a model on `n_questions` questions, without ablation and under each ablation.
 
-    scores: {"exact_match" or "f1": `Scored`, which gives weighted sums of conditions' mean scores, in percent}.
+    scores: {"exact_match" or "f1": `Scored`}; `scores["f1"].sum({"zero": 1})` is the percent under condition "zero".
     """
 
     scores: Mapping[str, Scored]
@@ -208,10 +208,10 @@ def collect_quantities(
 ) -> dict[Key, Model]:
     """Return {(model, partition): quantities on which the paper's claims are judged}.
 
-    All mappings have the keys (model, partition). answers: from `read_answers`. stabilities: from `read_stabilities`.
-    rows: one for each evaluation, with the keys model, partition, condition and operations, {type or head: operation}.
-    An evaluation stands for the condition of the paper with the same operations; the first such evaluation counts.
-    parents: the partition of the same name in the model before fine-tuning, or None. families: from `models_beside`.
+    All mappings have the keys (model, partition). partitions: the types of heads. published: the paper's data.
+    rows: one for each ablation, with the keys model, partition, condition and operations, {type or head: operation}.
+    parents: the partition of the same name in the model before fine-tuning, or None.
+    answers, stabilities, families: results of `read_answers`, `read_stabilities` and `models_beside`.
     """
     numbered, collected = _numbered_conditions(rows, published), {}
     for key, partition in partitions.items():
@@ -252,7 +252,7 @@ def published_quantities(published: Guan2020, row: str | None = None) -> Model:
 
 
 def _numbered_conditions(rows: Iterable[Mapping], published: Guan2020) -> dict[Key, dict[int, str]]:
-    # The config's names of the paper's conditions, by their numbers.
+    # The config's names of the paper's conditions, by their numbers: the first that has the condition's operations.
     named: dict[Key, dict[int, str]] = defaultdict(dict)
     for row in rows:
         if of_paper := published.condition_with(row["operations"]):

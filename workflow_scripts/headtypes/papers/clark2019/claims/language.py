@@ -77,9 +77,10 @@ def _weighted_sum(columns: Mapping[str, Column], weights: Mapping[str, float]) -
 
 @dataclass(frozen=True)
 class Accuracies(Quantities):
-    """Quantities of a model on a treebank, or on documents, that are weighted sums of accuracies.
+    """Quantities of a model on a treebank or on documents, such as the best head's accuracy less a baseline's.
 
-    columns: {name of an accuracy: its right and all words in each sentence or document}; None for the paper's numbers.
+    columns: {name of an accuracy: its `Column`, with two numbers for each sentence or document: right words, and all
+        words}; None for the paper's own numbers.
     """
 
     over: ClassVar[str]
@@ -130,10 +131,9 @@ class Trees(Accuracies):
     ) -> Finding:
         """Return the finding that in at least `number` relations the best head's statistic is above or below a limit.
 
-        statistic: "accuracy", in percent; "lead", accuracy less that of the best fixed offset, in points; or
-            "direction", accuracy of the best head from dependent to head less that of the best from head to dependent,
-            in points.
-        limit: in the unit of the statistic. side: "above" or "below", as the paper claims.
+        statistic: "accuracy", in percent; "lead", accuracy less that of the best fixed offset, in points; "direction",
+            accuracy of looking from dependent to syntactic head less that of looking the other way, in points.
+        limit: in the unit of the statistic. side: "above" or "below". relations: the paper's names, such as "dobj".
         Raises `NoVerdictError` if the treebank lacks relations that could change the verdict.
         """
         names = [f"relation.{name}.{statistic}" for name in relations]
@@ -182,7 +182,7 @@ def _lead_label(system: str, candidates: str) -> str:
 def collect_language(found: Found, published: Clark2019) -> dict[Key, Quantities]:
     """Return the quantities of every model on every treebank and coreference task, {(model, task): quantities}.
 
-    found: {"relations", "coreference", "probes" (if trained): {(model, task): path}}.
+    found: {"relations", "coreference", "probes" (if trained): {(model, task): path}}. published: the paper's data.
     """
     of_treebanks = {
         key: treebank_quantities(
@@ -199,7 +199,7 @@ def collect_language(found: Found, published: Clark2019) -> dict[Key, Quantities
 def treebank_quantities(
     paper: BestHeads, elsewhere: BestHeads, probes: RightWords | None, published: Clark2019
 ) -> Trees:
-    """Return the quantities of a model on a treebank.
+    """Return the quantities of a model on a treebank; published: the paper's data.
 
     paper: best heads, scored on the sentences on which they were chosen, as in the paper.
     elsewhere: best heads, scored on other sentences. probes: words that probes got right; None if none were trained.

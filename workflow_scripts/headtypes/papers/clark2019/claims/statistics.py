@@ -65,8 +65,8 @@ class Statistics:
     def ratio(self, above: str, below: str) -> np.ndarray:
         """Return the statistic `above` divided by the statistic `below`, both of layers: [layer].
 
-        above, below: names of the statistics. If this object has the statistics of each segment, return [segment,
-        layer] numbers whose mean over segments is mean of `above` / mean of `below`.
+        above, below: names of the statistics. With statistics of each segment, return r + (above - r * below) /
+        mean(below), [segment, layer], where r is mean(above) / mean(below), and means are over segments.
         """
         above, below = self.of_layers(above), self.of_layers(below)
         if above.ndim == 1:
@@ -111,7 +111,7 @@ def behaviours_of(rules: Sequence[Behaviour], statistics: Statistics) -> np.ndar
 
 
 def whole_statistics(surface: Surface, gradients: Gradients | None, published: Clark2019) -> Statistics:
-    """Return a model's statistics on all segments of a text; gradients: None if not measured.
+    """Return a model's statistics on all segments, from attention (`surface`) and gradients (None if not measured).
 
     published: the paper's data, with limits above which a head counts as looking at the next or previous token.
     """

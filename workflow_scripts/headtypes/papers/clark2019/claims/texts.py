@@ -67,11 +67,11 @@ class Heads(Quantities):
     segments: Statistics | None = None
 
     def measured(self, measure: Measure, rank: int = 1) -> Measured:
-        """Return the largest number of the array that `measure` computes, with an interval over segments.
+        """Return the largest of the numbers that `measure` computes from statistics, with its interval over segments.
 
-        measure: a function from `Statistics` to an array, such as `lambda it: it.of_layers("sep")`. An axis `segment`,
-            the first axis of all statistics in `self.segments`, has to be the first axis of the array, too.
-        rank: 2 for the second largest number, -1 for the smallest. Without `self.segments`, the interval is NaN.
+        measure: a function from `Statistics` to an array, such as `lambda it: it.of_layers("sep")`. It is called twice:
+            on all segments together, and on each segment, when arrays have, and have to keep, a first axis `segment`.
+        rank: 1 for the largest number, 2 for the second largest, -1 for the smallest.
         """
         values = sorted(np.ravel(measure(self.whole)), reverse=True)
         with suppress(NoVerdictError):
@@ -86,9 +86,8 @@ class Heads(Quantities):
     def counted_early(self, name: str, label: str, by_layer: np.ndarray) -> Quantity:
         """Return how many more heads a layer of the first third has than one of the last, on average, less chance.
 
-        by_layer: [layer] number of heads. label, name: what is counted, in words, and as part of the quantity's name.
-        Chance is the mean of the difference when layers are permuted; the permutations also give the interval. If
-        `segments` is None (the paper's own numbers), no chance is subtracted, and there is no interval.
+        by_layer: [layer] number of heads. label, name: the counted heads in words, and in the quantity's name.
+        Chance is the mean of the difference when layers are permuted; the permutations also give the interval.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
         first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
@@ -96,7 +95,7 @@ class Heads(Quantities):
         def less(numbers: np.ndarray) -> np.ndarray:
             return numbers[..., first].mean(axis=-1) - numbers[..., last].mean(axis=-1)
 
-        if self.segments is None:
+        if self.segments is None:  # The paper's own numbers: chance is not subtracted.
             return Quantity(label, Measured(float(less(by_layer))))
         found = beside_permuted_layers(label, less, by_layer)
         return self.quantity(f"layers.{name}.first.less_last", found.label, found.measured)
@@ -148,7 +147,7 @@ def collect_texts(found: Found, published: Clark2019) -> dict[Key, Heads]:
     """Return the quantities of every model on every task of text, {(model, task): quantities}.
 
     found: {"surfaces", "divergences", "fits", "gradients": {(model, task): path}}, files that hold a `Surface`, a
-    `Divergence`, the fit of a projection, and gradients. "gradients" may lack tasks; the others have all.
+    `Divergence`, the fit of a projection, and gradients; "gradients" may lack tasks. published: the paper's data.
     """
     return {
         key: collect_quantities(
@@ -169,11 +168,12 @@ def collect_quantities(
     published: Clark2019,
     divergences: np.ndarray | None = None,
 ) -> Heads:
-    """Return the quantities of a model on a text, and for each that is unknown the reason.
+    """Return the quantities of a model on a text, such as each layer's mean attention to [SEP].
 
-    gradients, divergences: None if not measured. published: the paper's data, with the limits for behaviours of heads.
-    layers: the result of `layer_test`, on whether heads of one layer are more alike than heads of different layers.
-    divergences: [head, head] Jensen-Shannon divergence of two heads, in nats per row of attention.
+    surface: statistics of each head's attention in each segment. gradients: of the loss by attention weights.
+    divergences: [head, head] Jensen-Shannon divergence of two heads' attention, in nats per row. The gradients and the
+        divergences are None if not measured. published: the paper's data.
+    layers: result of `layer_test`, which asks whether heads of one layer are more alike than heads of different layers.
     """
     whole, measured, missing = whole_statistics(surface, gradients, published), {}, {}
     if layers["difference"] is None:
