@@ -117,7 +117,7 @@ class Stage:
         wildcards to a path, or to [] for no file. `rules/common.smk` makes the rule; its outputs are the `Result`s
         with the stage's name as `rule`. If `inputs` is empty, a file in `rules/` has the rule instead.
     benchmark: path of the rule's benchmark; empty for one beside the first result, with the rule's name.
-    local: true if jobs run on Snakemake's own machine, not on a cluster's nodes. priority: larger ones start first.
+    local: true if jobs run where Snakemake runs, not on a cluster's nodes. priority: larger ones start first.
     """
 
     spec: Callable[..., dict]

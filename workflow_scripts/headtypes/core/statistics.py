@@ -99,10 +99,10 @@ class Evidence:
 
 
 class Together:
-    """A sum of several means, at least one of which is exact, with its interval (`ends`) and p-values (`tails`).
+    """A sum of n means, with its interval (`ends`) and p-values (`tails`), made from the intervals of the means.
 
-    A mean is exact if nearly all its units have the same value (`Evidence.is_exact`). The low end of a sum of n means
-    is the sum of their n low ends, each with 1/n of the probability of error. The high end is found in the same way.
+    parts: the means. The low end of the sum is the sum of the n means' low ends, each with 1/n of the probability of
+    error. The high end is found in the same way.
     """
 
     def __init__(self, parts: Sequence[Evidence]) -> None:
@@ -121,10 +121,10 @@ class Together:
 
 
 def added(parts: Sequence[Evidence]) -> Evidence | Together:
-    """Return the sum of several means over the same units, with its interval; a single mean is returned as it is.
+    """Return the sum of one or more means, with its `value`, interval (`ends`) and p-values (`tails`).
 
-    parts: the means; each may be over other items of the same units. The sum is a `Together` if any mean is exact, that
-    is, if nearly all units of the mean have the same value (`Evidence.is_exact`). Otherwise the sum is an `Evidence`.
+    parts: the means, over the same units. The result is a `Together` if nearly all units have the same value in some
+    mean (`Evidence.is_exact`) and there are other means; it is an `Evidence` otherwise.
     """
     if len(parts) == 1:
         return parts[0]

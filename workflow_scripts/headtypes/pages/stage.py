@@ -110,7 +110,7 @@ def comparisons(plan: Plan) -> dict[str, str]:
 
 
 def inputs_of_ledger(plan: Plan) -> dict[str, dict[str, str]]:
-    """Return {"comparisons": {paper: path}, "readings": {paper: path}}; a paper with one reading has no second path."""
+    """Return {"comparisons": {paper: path of verdicts}, "readings": {paper: path of verdicts under each reading}}."""
     compared = comparisons(plan)
     readings = {name: path for name in compared if (path := PAPERS[name].inputs(plan).get(("readings", "readings")))}
     return {"comparisons": compared, "readings": readings}

@@ -31,10 +31,10 @@ def layers_of_third(third: Third, layers: int) -> list[int]:
 
 
 class Scale(NamedTuple):
-    """A percentage in the wording of a quantity, such as 90 in "score less 90 % of the baseline's".
+    """The percentage in a quantity such as "score less 90 % of the baseline's", and values at other percentages.
 
-    unit: the words after the percentage, such as "% of the baseline's". number: the paper's percentage, from 0 to 100.
-    measured: a function that returns the value of the quantity with another percentage in its place.
+    unit: the words after the number, here "% of the baseline's". number: the paper's percentage, here 90.
+    measured: a function from any percentage, 0 to 100, to the quantity's value with this percentage.
     """
 
     unit: str
@@ -44,11 +44,11 @@ class Scale(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """A quantity and the side of a limit on which the paper claims the quantity to be.
+    """A value, and the side of a limit ("above" or "below") on which the paper claims the value to be.
 
-    quantity, unit: the quantity in words, and the unit of its value, such as "points", or "".
-    reading: name of the reading of the paper under which the quantity is counted; "" if there is only one reading.
-    scale: the `Scale` of a percentage in `quantity`, as in "score less 90 % of the baseline's"; None without one.
+    quantity, measured, unit: the value in words, the value with its interval, and the unit, such as "points", or "".
+    reading: name of the reading of the paper under which the value is counted; "" if there is only one reading.
+    scale: gives the value at other percentages, if the words have one ("score less 90 % of the baseline's").
     """
 
     quantity: str
@@ -130,10 +130,10 @@ def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A value, `measured`, with its interval, that a claim compares with a limit.
+    """A value that a claim compares with a limit; `above` or `below`, called with the limit, gives the `Finding`.
 
-    label, unit: the value in words, and its unit, such as "points", or "".
-    scale: the `Scale` of a percentage in `label`, as in "score less 90 % of the baseline's"; None without one.
+    label, measured, unit: the value in words, the value with its interval, and the unit, such as "points", or "".
+    scale: gives the value at other percentages, if the words have one ("score less 90 % of the baseline's").
     """
 
     label: str
@@ -314,7 +314,7 @@ class Verdict:
 def judge(claim: Claim, quantities: Quantities) -> Verdict:
     """Return the verdict on a claim for one model: "holds", "fails", "open", or, if a value is missing, "no verdict".
 
-    quantities: the model's values. The claim asks for some of these values, each beside a limit (a finding).
+    claim: makes findings, each a value beside a limit. quantities: the model's values.
     The claim holds if all its findings hold, fails if one finding fails, and is open otherwise. If the paper can be
     read in several ways, the claim is open unless all readings give the same verdict.
     """
@@ -343,11 +343,11 @@ class Correction(NamedTuple):
 
 
 def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES)) -> list[Correction]:
-    """Return the verdicts after correction for the number of claims, a `Correction` for each of `verdicts`.
+    """Return a `Correction` for each of `verdicts`: the verdict, corrected for the number of claims (Holm).
 
-    verdicts: the verdicts on all claims for one model with a partition or task. tested: which claims are corrected, by
-        what they rest on (keys of `BASES`, such as "stated").
-    Holm's procedure corrects the p-values of all findings together. A finding with 0.05 or more then counts as open.
+    verdicts: the verdicts on all claims for one model with a partition or task.
+    tested: the kinds of claims to correct: "stated" by the paper, "inferred" from its words, or "from_table".
+    A finding (value beside a limit) whose corrected p-value is 0.05 or more counts as open.
     """
     p = np.array([it.p if verdict.claim.basis in tested else np.nan for verdict in verdicts for it in verdict.findings])
     # With a probability of at least 0.95, no tested finding that an interval decided is wrong.

@@ -178,10 +178,10 @@ def gradients_by_kind(
 ) -> Float[np.ndarray, "layer head kind"]:
     """Return each head's mean |dLoss / dA[s, t]| over queries s and keys t of a kind, then over samples.
 
-    A is the head's attention. The kinds are `[SEP]`, `[CLS]`, comma or period, other tokens, and all tokens. Masked
-    words to be predicted are in no kind. A key that a causal or local layer hides from the query counts, too: A is a
-    free variable. A sample without a key of the kind is left out; NaN if no sample has one. what: name of the work in
-    messages.
+    A is the head's attention, a free variable: keys that a causal or local layer hides from the query count, too.
+    loss: the samples and the loss on them. batch_tokens: most tokens in a batch. what: name of the work in messages.
+    The kinds are `[SEP]`, `[CLS]`, comma or period, other tokens, and all tokens; masked words to be predicted are in
+    no kind. A sample without a key of the kind is left out; NaN if no sample has one.
     """
     # Only head outputs need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)

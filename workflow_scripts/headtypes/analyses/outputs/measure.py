@@ -39,11 +39,11 @@ class Outputs:
 
     written: [sample, layer, head, 12], by `COLUMNS`. Nine columns are the length of the vector that the head adds to a
     token, divided by the length of the residual stream at the token, mean over: all tokens; the first; other `[CLS]`
-    and `[SEP]`; commas and periods; all other tokens; and each quarter of the sample without the first token. A mean
-    over no token is NaN. The tenth column is the vector's mean length. The last two are shares of attention to the
-    first token, and to the token at which the stream has its largest number.
-    stream: [sample, layer, 3] of the stream that the layer reads, the largest magnitude, the median magnitude, and the
-    index of the token with the largest. length: [sample] number of tokens. reason: why there are no values, or None.
+    and `[SEP]`; commas and periods; all other tokens; and each quarter of the sample without the first token; NaN over
+    no token. The tenth is the vector's mean length. The last two are shares of attention to the first token, and to the
+    token at which the stream has its largest magnitude. stream: [sample, layer, 3] largest and median magnitude of the
+    stream that the layer reads, and the index of the token with the largest. length: [sample] number of tokens.
+    reason: why there are no values, or None.
     """
 
     written: Float32[np.ndarray, "sample layer head 12"]
@@ -64,10 +64,10 @@ read_heads = table_reader("holds nothing that heads write", dict.fromkeys(HEADS)
 
 
 class WrittenByHeads(PerSample):
-    """A reducer of vectors that heads write into the residual stream; its result is (written, stream).
+    """A reducer of vectors that heads write into the residual stream; its result is (written, stream) of `Outputs`.
 
-    written: [sample, layer, head, 12] lengths of the vectors and shares of attention, by `COLUMNS`. stream: [sample,
-    layer, 3] the stream's magnitudes and an index, by `STREAM`. kinds: each sample's kinds of token, as in `Encoded`.
+    written: [sample, layer, head, 12] ten lengths of vectors, two shares of attention, by `COLUMNS`. stream: [sample,
+    layer, 3] largest and median magnitude, token of the largest. kinds: each sample's kinds of token, as in `Encoded`.
     """
 
     by_head = True

@@ -43,7 +43,7 @@ _FINDING = re.compile(
 
 
 class Mark(NamedTuple):
-    """A row of a card's picture: a label, then a dot, tick and bar at places in percent of the width, then a text."""
+    """A row of a card's picture: two texts, and places of a dot, a tick and a bar's ends, in percent of the width."""
 
     label: str
     text: str
@@ -272,7 +272,7 @@ class Judged:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """Numbers of claims, {what they rest on, in words: {verdict: number}}; "stated" is always a key, first."""
+        """Numbers of a paper's claims, {"stated", "inferred from the text" or "from the table": {verdict: number}}."""
         counts = {basis: self._counts(basis, "verdict") for basis in BASES}
         return {BASES[basis]: of for basis, of in counts.items() if basis == "stated" or any(of.values())}
 
