@@ -31,17 +31,17 @@ class Pass:
 
 @dataclass(frozen=True)
 class Block:
-    """The attention of some query rows in one layer, for samples of one length; the argument of `Reducer.add`.
+    """The attention of some heads and query rows in one layer: read `attention`, or in a reducer of norms `shares`.
 
     layer: number of the layer, from 0. heads, rows: slices of the layer's heads and of the query tokens, from 0.
-    group: the samples: `group.samples` is their slice of the batch, `group.length` the number of tokens of each.
-    memory: the tensor that `attention` is cut from; the next block overwrites it. None if no reducer reads attention.
-    outputs: head outputs (attention times values), in the model's precision.
-    mask: true where the model lets a query see a key; None if queries see all, or no reducer reads attention.
-    lengths: length of the vector that each token hands over; None unless the block is for a reducer of norms.
-    to_none: share of each row that goes to no token; None for norms, or in a layer without a sink (`hook.Layer`).
-    stream: residual stream to which the layer's output is added. written: length of the vector that each head adds to
-        each token, float32. Both are None unless a reducer reads attention and the stream.
+    group: samples of one length: `group.samples` is their slice of the batch, `group.length` their number of tokens.
+    memory: storage of `attention`, which the next block overwrites; None if no reducer reads attention.
+    outputs: [sample, head, row, channel] head outputs (attention times values), in the model's precision.
+    mask: [1 or sample, 1, row, key], true where a query sees a key; None if all are seen, or attention is not read.
+    lengths: [sample, head, key] length of the vector that each token hands over; None for a reducer of weights.
+    to_none: [sample, head, row] share of attention to no token; None without a sink (`hook.Layer`), or for norms.
+    stream: [sample, token, width] residual stream to which the layer's output is added. written: [sample, head, row]
+        float32 length of what a head adds to the stream. Both are None unless a reducer reads attention and the stream.
     """
 
     layer: int
@@ -61,8 +61,8 @@ class Block:
     def attention(self) -> Float[Tensor, "sample head row key"] | None:
         """Attention in float32; None if no reducer of the pass reads attention.
 
-        A row and its `to_none` (the share for no token) sum to one. For a reducer of norms, each row is divided by its
-        sum of attention times `lengths`, so that rows of `shares` sum to one instead.
+        A row and its `to_none` (the share for no token) sum to one. For a reducer of norms, a row is not yet multiplied
+        by `lengths`, but divided by its sum of attention times `lengths`, so that rows of `shares` sum to one.
         """
         rows = self.rows.stop - self.rows.start
         return None if self.memory is None else self.memory[:, :, :rows, : self.group.length].float()

@@ -323,9 +323,9 @@ ROW_1 = "row 1 is the first below a header"
 
 
 def checked_table(data: Any, where: str, key: str, columns: Iterable[str]) -> Any:
-    """Return a pandas table with its column names as text; raise `InputError` if it has no rows or lacks a column.
+    """Return a pandas table, `data`, with column names as text; raise `InputError` if it has no rows or lacks a column.
 
-    where: the file, and key: the key in the configuration that names the columns, for messages.
+    columns: names of needed columns. where, key: the file, and the config's key that names the columns, for messages.
     """
     if data.empty:
         raise InputError(f"{where} has no rows.")

@@ -297,9 +297,9 @@ class Attention(nn.Module):
 class AttentionAndWords(Attention):
     """A probe that scores as `Attention` does, with weights from a linear layer with a bias on both words' vectors.
 
-    maps: twice the number of heads. channels: length of a word's vector. generators: for each random start, a generator
-        that draws its first weights. root: `first` if a candidate for a syntactic head has its own word's vector;
-        `released` for the next word's, as in the paper's code.
+    maps: twice the number of heads. channels: length of a word's vector. generators: one for each random start.
+    root: which vector candidate i has. `first`: word i's; the root (candidate 0) has none. `released`, as in the
+        paper's code: word i + 1's; the last candidate has none.
     """
 
     def __init__(
@@ -323,11 +323,11 @@ class AttentionAndWords(Attention):
 
 
 class DistanceAndWords(nn.Module):
-    """A probe that scores candidates for each word's syntactic head by the vectors and the distance of both words.
+    """A probe that scores candidates for each word's syntactic head, from both words' vectors and their distance.
 
-    A call with a sentence gives [start, candidate, word] scores; candidate 0 is the root, and candidate 1 is word 1.
-    channels: length of a word's vector. generators: for each random start, a generator that draws its first weights.
-    root: `first` if a candidate has its own word's vector; `released` for the next word's, as in the paper's code.
+    A call with a sentence gives [random start, candidate, word] scores; candidate 0 is the root, candidate i word i.
+    channels: length of a word's vector. generators: one for each random start. root: which vector candidate i has:
+        `first`: word i's (the root has none); `released`, as in the paper's code: word i + 1's (the last has none).
     """
 
     def __init__(self, channels: int, generators: Sequence[torch.Generator], root: str):

@@ -58,9 +58,9 @@ class SameWord:
 
 
 class SameWords(PerSample):
-    """A reducer (it reads a model's attention) whose result is {"shares", "chance", "frequent": as in `SameWord`}.
+    """A reducer (it reads a model's attention) that measures how much attention words give to the same word elsewhere.
 
-    words, frequent: results of `words_of`.
+    words, frequent: the two values that `words_of` returns. Result: {"shares", "chance", "frequent"} of `SameWord`.
     """
 
     by_head = True

@@ -163,7 +163,7 @@ class Model(Quantities):
 
 
 def by_thirds(by_layer: np.ndarray) -> np.ndarray:
-    """Return sums of [..., layer] numbers over the first, middle and last third of the layers, [..., third]."""
+    """Return [..., third] sums of [..., layer] numbers; a layer is in the first, middle or last third by its middle."""
     depth = by_layer.shape[-1]
     return np.stack([by_layer[..., layers_of_third(third, depth)].sum(axis=-1) for third in THIRDS], axis=-1)
 

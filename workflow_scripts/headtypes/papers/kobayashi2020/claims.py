@@ -87,9 +87,9 @@ def compare_files(features: Mapping[Key, StrPath], published: Published, **judgi
 
 
 def collect_shares(path: StrPath, published: Published) -> Shares:
-    """Return the percent of attention that each kind of token gets; path: file of a model's head features on a task.
+    """Return the percent of attention, by weights and by norms, that special tokens and punctuation get.
 
-    Percentages over all heads have intervals over samples, and those of single layers have none.
+    path: file of head features. published: the paper's data. Only percents over all heads have intervals, over samples.
     """
     features = read_features(path)
     values, columns = {}, {}

@@ -71,7 +71,7 @@ class Heads(Quantities):
 
         measure: a function from `Statistics` to an array, such as `lambda it: it.of_layers("sep")`. It is called twice:
             on all segments together, and on each segment, when arrays have, and have to keep, a first axis `segment`.
-        rank: 1 for the largest number, 2 for the second largest, -1 for the smallest.
+        rank: 1 for the largest number, 2 for the second, -1: smallest. Without `self.segments`, the interval is NaN.
         """
         values = sorted(np.ravel(measure(self.whole)), reverse=True)
         with suppress(NoVerdictError):
