@@ -326,11 +326,11 @@ def read_stabilities(
 
 
 def models_beside(partitions: Sequence[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
-    """Return {(model, partition): {row of the paper's Table 1: types of heads}}, the models to compare with a main one.
+    """Return {(model, partition) of a main model: {row of the paper's Table 1: a model's types of heads}}.
 
     partitions: one dict each, with the keys model, partition, method, k, and published, the row of Table 1 that the
-    model repeats, such as "mrpc", or None. read: {(model, partition): types of heads}. Outer keys: partitions that have
-    a method and the row "squad". Inner keys: the rows of all partitions with this method and k.
+    model repeats, such as "mrpc", or None. read: {(model, partition): types of heads}. Outer keys are partitions
+    with the row "squad" and a method. Inner keys are the rows of all partitions with that method and k.
     """
     families = {}
     for main in partitions:
@@ -338,7 +338,7 @@ def models_beside(partitions: Sequence[dict], read: dict[Key, Partition]) -> dic
             continue
         way = main["method"], main["k"]
         alike = [one for one in partitions if one["published"] and (one["method"], one["k"]) == way]
-        # The paper does not say on which task its models were read: of a row's entries, one of the same name counts.
+        # The paper does not name the task of its models: of a row's entries, one of the same name counts, or the first.
         alike.sort(key=lambda one: (one is not main, one["partition"] != main["partition"]))
         family = families.setdefault((main["model"], main["partition"]), {})
         for one in alike:
