@@ -215,5 +215,5 @@ def words_of(plan: Plan, task: str) -> dict:
 
 
 def not_texts(plan: Plan) -> list:
-    """Return the plan's entries (model and task) whose task is not of kind `text`."""
+    """Return a `FeaturePlan` for each pair of a model and a task that it reads, if the task is not of kind `text`."""
     return [entry for entry in plan.features if entry not in plan.texts]

@@ -46,7 +46,10 @@ class TokenLosses:
         return hook or nullcontext()
 
     def choose(self, tokens: Sequence[np.ndarray], ids: Sequence[np.ndarray]) -> None:
-        """Set for each input of the next batch the tokens, from 0, to compute losses at, and the right `ids` there."""
+        """Set the tokens of the next batch at which losses are computed, and the `ids` of the tokens to predict there.
+
+        tokens: for each input, indices from 0 of masked tokens or, in a causal model, of tokens before predicted ones.
+        """
         self._inputs, owners = len(tokens), np.repeat(np.arange(len(tokens)), list(map(len, tokens)))
         self._chosen = torch.as_tensor(owners), torch.as_tensor(np.concatenate(tokens))
         self._right = torch.as_tensor(np.concatenate(ids).astype(np.int64))
@@ -103,8 +106,7 @@ class Answers(TokenLosses):
     def read(self, output: Any, sentences: list[np.ndarray], given: Mapping[str, Tensor]) -> dict[str, np.ndarray]:
         """Return the answers in a model's output for a batch, as {name: array [window]}.
 
-        sentences: for each window, the sentence number of each token, -1 for a special token, [token].
-        given: keyword arguments of the model's call.
+        sentences: of each window [token] sentence numbers, -1 for a special token. given: the model call's arguments.
         For pairs, the name is "label": index of the predicted label, from 0. For questions, names are "score", "start"
         and "end": sum of logits of the best span, and the span's first and last token, from 0 in the window.
         For a language model: "loss", cross entropy in nats, summed over the tokens to predict; "tokens", their number.

@@ -92,8 +92,7 @@ class Pairs:
     def is_right(self, guesses: np.ndarray) -> np.ndarray:
         """Return which guesses at the pairs' syntactic heads are right, [pair, ...] bool.
 
-        guesses: [word, ...] one or several guesses for each word of all sentences. A guess is a word's number in the
-            sentence, from 1, or -1 for none.
+        guesses: [word, ...] for each word of all sentences the guessed word's number in the sentence, from 1, or -1.
         """
         return guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
 
@@ -154,8 +153,7 @@ def _pairs_by_name(
     return {name: Pairs(np.array(words[name]), np.array(heads[name])) for name in words}
 
 
-# Parts of a treebank: the file that is evaluated, its sentences of even and of odd index (from 0), and the test
-# file. An offset is chosen on one and scored on another.
+# Parts of a treebank: the file that is evaluated, its sentences of even and of odd index (from 0), and the test file.
 FILE, EVEN, ODD, TEST = "file", "even", "odd", "test"
 # The offsets that are tried; a word is not its own head.
 OFFSETS = (-3, -2, -1, 1, 2, 3)
@@ -184,9 +182,10 @@ def measure_offsets(parts: Mapping[str, Sequence[Sentence]]) -> pd.DataFrame:
 
 
 def offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
-    """Return the guess at each word's syntactic head by each of `OFFSETS`, [word, offset], for all sentences' words.
+    """Return six guesses at the syntactic head of each word of all sentences, [word, offset].
 
-    A guess is a word's number in the sentence, from 1; -1 if no word is at this distance (negative: before the word).
+    The guesses are the third, second and first word before the word, and the first, second and third word behind it
+    (`OFFSETS`). A guess is a word's number in the sentence, from 1; -1 if there is no such word.
     """
     lengths = np.array([len(sentence.words) for sentence in sentences], dtype=np.int64)
     last = np.repeat(lengths, lengths)[:, None]
@@ -197,9 +196,7 @@ def offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
 # Groups of words: those that call for the head (dependents in direction 0, else their syntactic heads), all others; by
 # UPOS those that are no nouns, and no pronouns either.
 GROUPS = ("called", "others", "no_noun", "no_noun_or_pronoun")
-# What is chosen: a head, index in `DIRECTIONS`, the best head of the other direction, and an index in `OFFSETS`.
 CHOSEN = ("layer", "head", "direction", "other_layer", "other_head", "offset")
-# What stands in the table of best heads, with an interval each, in percent.
 QUANTITIES = ("accuracy", "other_accuracy", "offset_accuracy", "above_offset", "forward_above_backward")
 _HALVES = "halves"
 
@@ -208,9 +205,13 @@ _HALVES = "halves"
 class BestHeads:
     """The best attention head for each dependency relation, and how often it is right in each sentence.
 
-    chosen: [relation, fold, 6]: layer, head and direction of the best head; layer and head of the best head in the
-    other direction; index in `OFFSETS` of the best offset. If there are two folds, fold 0 is chosen on sentences 1, 3,
-    ... and scored on 0, 2, ..., fold 1 the reverse. right: [sentence, relation, 5], by `QUANTITIES`, sums over words.
+    A fold is one choice. A single fold is chosen on a whole file, and scored on this file or a test file. The first of
+    two folds is chosen on sentences 1, 3, ... and scored on sentences 0, 2, ...; the second the other way round.
+    chosen: layer, head and direction (index in `DIRECTIONS`) of the best head; layer and head of the best head in the
+        other direction, -1 for none; index of the best offset in `OFFSETS`.
+    words: number of words with the relation. right: how many of these words the best head, the best head in the other
+        direction and the best offset guess right, and two differences of these numbers (`QUANTITIES`).
+    docs/lookup/outputs.md says what the other fields are.
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
@@ -325,7 +326,6 @@ def _score(best: BestHeads, at: tuple[int, int], part: _Part, pairs: Pairs, all_
         np.add.at(best.to_sep_words[:, row, group], part.sentence[members], 1)
 
 
-# Of both tables of `measure_relations`.
 _TEXTS = dict.fromkeys(("annotation", "relation"), str)
 read_relations = table_reader(
     "holds no accuracies of relations", _TEXTS | dict.fromkeys(("part", "layer", "head", "direction", "accuracy"))
@@ -339,7 +339,7 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """Tables of all heads' accuracies and of the best heads, and {what best heads are scored on: `BestHeads`}."""
+    """Tables of all heads and of best heads, and {scored sentences ("file"; "test" or "halves"): `BestHeads`}."""
 
     heads: pd.DataFrame
     best: pd.DataFrame
@@ -349,12 +349,11 @@ class RelationTables(NamedTuple):
 def measure_relations(
     parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], *, least: int
 ) -> RelationTables:
-    """Return tables of the accuracy of every head at every dependency relation, and of each relation's best head.
+    """Return a table of every head's accuracy at every dependency relation, and the best heads, as a table and arrays.
 
     parts: {"file": sentences} and, if there is a test file, {"test": sentences}. arcs: guesses of heads on each part.
     least: how many words in `file` a relation needs to have rows; totals, such as `all`, need none, and `root` and
-    `punct` never have rows. A row is about a relation and, in the first table, also a part, a head and a direction:
-    whether the dependent looks at its syntactic head, or the reverse. docs/lookup/outputs.md lists the columns.
+    `punct` never have rows. docs/lookup/outputs.md lists the columns.
     """
     read = {name: _Part(parts[name], arcs[name]) for name in arcs}
     listed = [

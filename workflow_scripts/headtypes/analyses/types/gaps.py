@@ -24,8 +24,7 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
     """Return how far heads are from having a single peak, as dips in percent; None for fewer than 20 different heads.
 
     A dip is the largest distance between a distribution function and the nearest one with a single peak (Hartigan and
-    Hartigan 1985). features: [head, column] distance features. seed: of a k-means with two clusters.
-    The result is a dictionary:
+    Hartigan 1985). features: [head, column] distance features. seed: of a k-means with two clusters. Result:
     - position: [head] product of the head's logarithmic features with the vector between the two clusters' centres.
     - line: the dip of the positions.
     - paths: the dip of a head's path lengths to all heads, lower quartile over heads. Paths lead from each head to near
@@ -44,11 +43,12 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 
 
 def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
-    """Return by how much each of two dips exceeds chance, {"line": points, "paths": points}, with intervals.
+    """Return by how many percentage points two dips exceed chance, {"line", "paths": value with interval and p-value}.
 
-    A dip says how far numbers are from having one peak, in percent (Hartigan and Hartigan 1985).
-    gaps: the result of `head_gaps`, which has the two dips. heads: the number of heads.
-    Chance is the mean dip of as many uniform random numbers; the spread of their dips gives the interval and p-value.
+    gaps: {"line", "paths": dip in percent}, the result of `head_gaps`: dips of the heads' positions on a line, and of
+        the path lengths between heads. A dip is large if numbers have several peaks (Hartigan and Hartigan 1985).
+    heads: number of heads. Chance, for either dip, is the mean dip of `heads` uniform random numbers, drawn 1,999
+        times; the spread of these dips gives the interval and the p-value. A value above 0 speaks for gaps.
     """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}
 

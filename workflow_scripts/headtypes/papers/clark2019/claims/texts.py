@@ -146,8 +146,9 @@ class Heads(Quantities):
 def collect_texts(found: Found, published: Clark2019) -> dict[Key, Heads]:
     """Return the quantities of every model on every task of text, {(model, task): quantities}.
 
-    found: {"surfaces", "divergences", "fits", "gradients": {(model, task): path}}, files that hold a `Surface`, a
-    `Divergence`, the fit of a projection, and gradients; "gradients" may lack tasks. published: the paper's data.
+    found: {kind: {(model, task): path}}. Files of kind "surfaces" hold a `Surface`, "divergences" a `Divergence`,
+    "fits" the result of `layer_test` under "layers", and "gradients" (not for all tasks) a `Gradients`.
+    published: the paper's data.
     """
     return {
         key: collect_quantities(
@@ -267,7 +268,6 @@ section_3_3 = of_surface.at("section 3.3")
 # Above which attention to [SEP] is high: the published means pass it between layers 4 and 5.
 HIGH = 0.25
 _RATIO = f"{LABELS['gradient.sep']} divided by {LABELS['gradient.all']}"
-# Sentences of the paper that several claims follow from.
 _EARLY = "Early heads attend to [CLS], middle heads attend to [SEP], and deep heads attend to periods and commas"
 _FROM_LAYER_5 = (
     "Starting in layer 5 \u2013 the same layer where attention to [SEP] becomes high \u2013 the gradients for "
