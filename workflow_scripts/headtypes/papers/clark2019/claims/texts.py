@@ -146,9 +146,8 @@ class Heads(Quantities):
 def collect_texts(found: Found, published: Clark2019) -> dict[Key, Heads]:
     """Return the quantities of every model on every task of text, {(model, task): quantities}.
 
-    found: {kind: {(model, task): path}}. Files of kind "surfaces" hold a `Surface`, "divergences" a `Divergence`,
-    "fits" the result of `layer_test` under "layers", and "gradients" (not for all tasks) a `Gradients`.
-    published: the paper's data.
+    found: {kind: {(model, task): path}}. The files "surfaces" hold a `Surface`, "divergences" a `Divergence`, "fits"
+    the result of `layer_test` as "layers", "gradients" (not for all tasks) a `Gradients`. published: the paper's data.
     """
     return {
         key: collect_quantities(
