@@ -145,7 +145,7 @@ class AblatedHeads:
 
 
 class SentencePairs(Group):
-    """Samples of one length, whose pairs of tokens are within a sentence (intra) or between sentences (inter).
+    """Samples of one length that know which pairs of tokens are within a sentence (intra) or between two (inter).
 
     sentences: for each sample of the batch, the number of each token's sentence, [token]; -1 for a special token.
     """

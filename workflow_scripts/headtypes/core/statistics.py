@@ -31,12 +31,12 @@ class Evidence:
 
     Further attributes:
     value: the mean. pulls: [unit] each unit's part in the mean's deviation: size * (own - value) / sum of sizes.
-    is_exact: true if fewer than 8 units, and fewer than half of all, differ from the most frequent value.
-    units: effective number of units, (sum of sizes)^2 / sum of sizes^2. It is 0 if `is_exact` without `reach`. If
-        not `is_exact`, it is at most the number of units that differ from the most frequent value.
+    is_exact: true if nearly all units are equal: fewer than 8, and fewer than half, have another value than most.
+    units: effective number of units, (sum of sizes)^2 / sum of sizes^2; at most the number that differ from the most
+        frequent value, unless `is_exact`. It is 0, too few for an interval, if `is_exact` without `reach`.
 
     The interval is Student's, corrected for skewness (Hall 1992, On the removal of skewness by transformation). If
-    `is_exact` and `reach` are given, it is Gaffke's (2005); for right and wrong answers, Clopper and Pearson's (1934).
+    `is_exact`, it is Gaffke's (2005) within `reach`; for right and wrong answers, Clopper and Pearson's (1934).
     """
 
     def __init__(

@@ -54,7 +54,7 @@ def _take_gpu(gpus: Sequence[str], folder: Path) -> tuple[str, TextIO]:
 def keep_to_gpus(number: int) -> list[TextIO]:
     """Reserve GPUs for this process until it ends, and return the open lock files, one for each GPU.
 
-    number: most GPUs to reserve; the function waits while others hold them. All other GPUs are hidden from CUDA.
+    number: GPUs to reserve, or all if there are fewer; waits until other processes leave that many. CUDA sees no other.
     Returns [], and reserves nothing, without a GPU, or if CUDA_VISIBLE_DEVICES already names `number` GPUs or fewer.
     """
     # A cluster may give each job its own GPU under the same name, so that locks by name would make jobs wait.

@@ -133,7 +133,7 @@ class Quantity:
     """A value that a claim compares with a limit; `above` or `below`, called with the limit, gives the `Finding`.
 
     label, measured, unit: the value in words, the value with its interval, and the unit, such as "points", or "".
-    scale: gives the value at other percentages, if the words have one ("score less 90 % of the baseline's").
+    scale: if `label` names a percentage, such as "score less 90 % of the baseline's": the value at other percentages.
     """
 
     label: str

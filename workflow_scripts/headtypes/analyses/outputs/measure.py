@@ -67,7 +67,7 @@ class WrittenByHeads(PerSample):
     """A reducer of vectors that heads write into the residual stream; its result is (written, stream) of `Outputs`.
 
     written: [sample, layer, head, 12] ten lengths of vectors, two shares of attention, by `COLUMNS`. stream: [sample,
-    layer, 3] largest and median magnitude, token of the largest. kinds: each sample's kinds of token, as in `Encoded`.
+    layer, 3] largest and median component (absolute), index of the token with the largest. kinds: see `Encoded`.
     """
 
     by_head = True

@@ -92,7 +92,7 @@ class Pairs:
     def is_right(self, guesses: np.ndarray) -> np.ndarray:
         """Return which guesses at the pairs' syntactic heads are right, [pair, ...] bool.
 
-        guesses: [word, ...] for each word of all sentences the guessed word's number in the sentence, from 1, or -1.
+        guesses: [word, ...] for each word of all sentences the guessed word's number there, from 1; -1 (none) is wrong.
         """
         return guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
 
@@ -339,7 +339,7 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """Tables of all heads and of best heads, and {scored sentences ("file"; "test" or "halves"): `BestHeads`}."""
+    """Accuracy: tables of all and of the best heads; sums of best heads on "file" and on "test" (else "halves")."""
 
     heads: pd.DataFrame
     best: pd.DataFrame

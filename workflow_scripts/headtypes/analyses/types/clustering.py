@@ -62,7 +62,7 @@ def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) ->
 
     For k = 4 names are assigned one-to-one, with the largest total score. The scores of a cluster are far - special for
     dense, near for diagonal, min(far, special) for dense_vertical, and special - far for vertical. A name is doubtful
-    if another name fits the cluster about as well, or if the name fits another cluster about as well.
+    if its lead over the next name, or its cluster's over the next cluster, is within what `errors` and `halves` allow.
     For any other k the names are `type-1`, `type-2`, ..., in the order of the clusters, and no name is doubtful.
     """
     k = len(groups.near)

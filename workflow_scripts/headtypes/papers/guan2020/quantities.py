@@ -58,7 +58,7 @@ class Model(Quantities):
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
 
     def left(self, condition: int, percent: int) -> Quantity:
-        """Return exact match under a condition, by its number, less `percent` % of the baseline's, in points."""
+        """Return exact match under a condition (the paper's number) less `percent` % of the baseline's, in points."""
 
         def beside(percent: int) -> Measured:
             return self._weighted_score({condition: 1.0, self.published.baseline.id: -percent / 100})
@@ -132,10 +132,10 @@ class Model(Quantities):
         return np.array([*(heads[name] for name in types), *([np.sum(others, axis=0)] if others else [])])
 
     def of_family(self, models: Sequence[str], types: Sequence[str]) -> dict[str, np.ndarray]:
-        """Return {model: numbers of heads, [type, layer]} of this run's models that stand for models of the paper.
+        """Return {model of the paper: numbers of heads, [type, layer]}, counted in this run's model that stands for it.
 
         models: names in the paper's Table 1, such as "mrpc". types: names of types; a last row counts others, if any.
-        Raises `NoVerdictError` if this run has no model for one of them, or the name of a type does not fit its heads.
+        Raises `NoVerdictError` if this run has no model for one of them, or if that model's name of a type is doubtful.
         """
         if not self.of_kind("family"):
             raise NoVerdictError("the paper's models are compared where the one for SQuAD is judged")
