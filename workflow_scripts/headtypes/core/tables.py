@@ -143,12 +143,12 @@ class Shown:
 
 @dataclass(frozen=True)
 class Table:
-    """A table for readers: a data frame `data`, and the columns in which the data are shown.
+    """A table for readers: a data frame `data`, and `columns`: the columns to show, with their headings and formats.
 
-    brief: names of the columns in the short form (`Shown`), empty for all. brief_rows: [row] bool, true for a row in
+    brief: names of the columns in the short form for a page; empty for all. brief_rows: [row] bool, true for a row in
         the short form; None for all rows.
+    printed: names of the columns in the LaTeX table; empty for all. Names are those in `data`, not headings.
     about: sentences for the reader. model: the model whose heads the table names, "" for none.
-    printed: names of the columns of the LaTeX table, as in the paper that the analysis follows; empty for all.
     """
 
     title: str

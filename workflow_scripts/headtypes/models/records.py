@@ -86,7 +86,7 @@ def place_of(source: Mapping[str, Any]) -> tuple[Path | None, str | None]:
 
 
 def config_json(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a model's config.json; {} if there is no such file in the folder of its `source`."""
+    """Return config.json of a model whose `source` is a folder or package; {} for other sources or without the file."""
     folder, gguf = place_of(source)
     file = None if folder is None or gguf else Path(folder, "config.json")
     read = read_json(file) if file is not None and file.is_file() else None

@@ -48,7 +48,7 @@ class Finding:
 
     quantity, measured, unit: the value in words, the value with its interval, and the unit, such as "points", or "".
     reading: name of the reading of the paper under which the value is counted; "" if there is only one reading.
-    scale: gives the value at other percentages, if the words have one ("score less 90 % of the baseline's").
+    scale: for words such as "less 90 % of the baseline's": 90, and the value as a function of it; None for others.
     """
 
     quantity: str
@@ -85,7 +85,7 @@ class Finding:
 
     @property
     def same_for(self) -> str:
-        """The limits with the same verdict, such as "the same for limits below 3.20", or "" if they are not known."""
+        """The limits at which the verdict would stay, such as "the same for limits below 3.20"; "" if not known."""
         if self.scale is not None:
             return self._same_on_scale(self.scale)
         low, high = self.measured.ends
@@ -133,7 +133,7 @@ class Quantity:
     """A value that a claim compares with a limit; `above` or `below`, called with the limit, gives the `Finding`.
 
     label, measured, unit: the value in words, the value with its interval, and the unit, such as "points", or "".
-    scale: if `label` names a percentage, such as "score less 90 % of the baseline's": the value at other percentages.
+    scale: for a label such as "less 90 % of the baseline's": 90, and the value as a function of it; None for others.
     """
 
     label: str

@@ -62,7 +62,7 @@ TYPES = ("pronoun", "proper", "nominal")
 
 @dataclass(frozen=True)
 class Reference(Span):
-    """A mention with what baselines know of it: its words in lower case, its type, number, gender and person."""
+    """A mention as baselines see it: lower-case words, type (pronoun, proper, nominal), number, gender and person."""
 
     words: tuple[str, ...]
     type: str

@@ -88,9 +88,9 @@ def first_columns(kinds: Sequence[np.ndarray]) -> Float32[np.ndarray, f"sample q
 
 
 def split(read: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the features in a result of `DistanceFeatures`, and what of each the first token gets, or None if unread.
+    """Return (features, first), both [..., 69]; `first`: the part of each feature that goes to the first token.
 
-    read: [..., 69 or 138], without or with what the first token gets. Both results are [..., 69].
+    read: a result of `DistanceFeatures`: [..., 138], or [..., 69] if the parts were not read; `first` is then None.
     """
     return read[..., :COLUMNS], read[..., COLUMNS:] if read.shape[-1] > COLUMNS else None
 

@@ -27,8 +27,8 @@ from headtypes.papers.guan2020.figures import ink, typical_heads
 class TypeCosts(NamedTuple):
     """The cost of one operation, such as setting outputs to 0, on the heads of each type alone.
 
-    costs: a row for each type; columns: condition (its name), heads (number of heads), drop (by how much the metric
-        gets worse), low and high (ends of the drop's interval), random (drop for as many random heads). NaN: unknown.
+    costs: indexed by type; columns: condition (the condition's name), heads (number of heads), drop (by how much the
+        metric gets worse), low and high (the drop's interval), random (drop for as many random heads). NaN: unknown.
     whole: the metric's value with all heads.
     """
 
@@ -42,7 +42,7 @@ class TypeCosts(NamedTuple):
     def sentence(self, words: str, type_: str, model: str) -> str:
         """Return a type's cost in words, such as "Without its 28 dense heads bert loses 3.1 of its 88.2 points of F1".
 
-        words: the words after "Without", such as "its", or "attention between sentences in its" if this alone is cut.
+        words: those after "Without", such as "its" or "attention between sentences in its". type_, model: their names.
         """
         without = f"Without {words} {self.costs.loc[type_, 'heads']:.0f} {type_} heads"
         drop, lower = self.costs.loc[type_, "drop"], self.costs.loc[type_, "drop"] < 0

@@ -58,7 +58,7 @@ class Model(Quantities):
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
 
     def left(self, condition: int, percent: int) -> Quantity:
-        """Return exact match under a condition (the paper's number) less `percent` % of the baseline's, in points."""
+        """Return exact match under ablation number `condition` less `percent` % of the baseline's, in points."""
 
         def beside(percent: int) -> Measured:
             return self._weighted_score({condition: 1.0, self.published.baseline.id: -percent / 100})
@@ -70,7 +70,7 @@ class Model(Quantities):
         return Quantity(f"exact match with {self._name(condition)}", self._weighted_score({condition: 1.0}), unit="%")
 
     def drop(self, condition: int, *others: int) -> Quantity:
-        """Return exact match's drop under a condition (the paper's number) less its drops under `others`, in points."""
+        """Return exact match's drop under ablation number `condition` less its drops under `others`, in points."""
         # With one other condition, the baseline cancels out.
         weights = {self.published.baseline.id: 1.0 - len(others), condition: -1.0, **dict.fromkeys(others, 1.0)}
         less = f" less {join(f'that with {self._name(other)}' for other in others)}" if others else ""
@@ -93,8 +93,8 @@ class Model(Quantities):
     def stability(self, k: int) -> dict[str, Quantity]:
         """Return {half: percent of heads that all clusterings into `k` clusters put into the same cluster}.
 
-        Each clustering is fitted to a random half of the "heads", "samples" or "pairs" (a head and a sample).
-        For "pairs", the percent is of pairs. Raises `NoVerdictError` if stability is unknown, or types are not four.
+        Each clustering is fitted to a random half of the "heads", "samples" or "pairs" (head and sample; the percent is
+        of pairs). Raises `NoVerdictError` if stability for `k` is unknown, or if the model's own types are not four.
         """
         self.check_number_of_types()
         if not (stability := self.of_kind(f"stability.{k}")):
@@ -326,11 +326,11 @@ def read_stabilities(
 
 
 def models_beside(partitions: Sequence[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
-    """Return {(model, partition) of a main model: {row of the paper's Table 1: a model's types of heads}}.
+    """Return {(model, partition): {row of the paper's Table 1: types of heads of the model that repeats the row}}.
 
-    partitions: one dict each, with the keys model, partition, method, k, and published, the row of Table 1 that the
-    model repeats, such as "mrpc", or None. read: {(model, partition): types of heads}. Outer keys are partitions
-    with the row "squad" and a method. Inner keys are the rows of all partitions with that method and k.
+    Outer keys: partitions for the row "squad" that have a method. Inner: partitions for any row, also the outer one,
+    with the outer one's method and k. read: {(model, partition): types of heads}. partitions: dicts with the keys
+    model, partition, method (or None), k, and published (the row that the model repeats, such as "mrpc", or None).
     """
     families = {}
     for main in partitions:

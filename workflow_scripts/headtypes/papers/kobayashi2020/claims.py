@@ -87,9 +87,9 @@ def compare_files(features: Mapping[Key, StrPath], published: Published, **judgi
 
 
 def collect_shares(path: StrPath, published: Published) -> Shares:
-    """Return the percent of attention, by weights and by norms, that special tokens and punctuation get.
+    """Return the percent of attention, by weights and norms, to special tokens and punctuation: in all heads, by layer.
 
-    path: file of head features. published: the paper's data. Only percents over all heads have intervals, over samples.
+    path: file of head features. published: the paper's data. Only percents in all heads have intervals (over samples).
     """
     features = read_features(path)
     values, columns = {}, {}

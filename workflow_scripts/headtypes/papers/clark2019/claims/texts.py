@@ -69,9 +69,9 @@ class Heads(Quantities):
     def measured(self, measure: Measure, rank: int = 1) -> Measured:
         """Return the largest of the numbers that `measure` computes from statistics, with its interval over segments.
 
-        measure: a function from `Statistics` to an array, such as `lambda it: it.of_layers("sep")`. It is called twice:
-            on all segments together, and on each segment, when arrays have, and have to keep, a first axis `segment`.
-        rank: 1 for the largest number, 2 for the second, -1: smallest. Without `self.segments`, the interval is NaN.
+        measure: a function such as `lambda it: it.of_layers("sep")`, from `self.whole` to an array [...], and from
+            `self.segments` to an array [segment, ...]. If `self.segments` is None, the interval is NaN.
+        rank: 1 for the largest number, 2 for the second largest, -1 for the smallest.
         """
         values = sorted(np.ravel(measure(self.whole)), reverse=True)
         with suppress(NoVerdictError):
@@ -84,10 +84,10 @@ class Heads(Quantities):
         return self.quantity(name, label, self.measured(measure, rank), unit)
 
     def counted_early(self, name: str, label: str, by_layer: np.ndarray) -> Quantity:
-        """Return how many more heads a layer of the first third has than one of the last, on average, less chance.
+        """Return the mean number of heads a layer in the first third of layers less that in the last, less chance.
 
         by_layer: [layer] number of heads. label, name: the counted heads in words, and in the quantity's name.
-        Chance is the mean of the difference when layers are permuted; the permutations also give the interval.
+        Chance is the mean of the difference over random permutations of `by_layer`, which also give the interval.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
         first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
