@@ -24,9 +24,10 @@ from headtypes.models.placement import device_of
 
 
 class KeyLengths:
-    """A function that returns the length of the vector that each token hands over through each head, `||v_t W_O||`.
+    """A function (layer from 0, vectors v, slice of the layer's heads, or all) -> ||v W_O||, [sample, head, token].
 
-    v_t: the token's value, its bias included. W_O: the head's slice of the output projection.
+    v: [sample, head, token, channel] values, biases included, for the length of what each token hands over through each
+        head; or head outputs, for the length of what a head adds. W_O: the head's slice of the output projection.
     Raises `InputError` if a layer does more to its head outputs than multiply them by a matrix.
     """
 
@@ -36,7 +37,6 @@ class KeyLengths:
     def __call__(
         self, number: int, vectors: Float[Tensor, "batch some row channel"], heads: slice = slice(None)
     ) -> Float[Tensor, "batch some row"]:
-        """Return ||v W_O|| of each vector v in layer `number` (from 0); `vectors`: values or outputs of `heads`."""
         return (vectors.float() @ self._roots[number][heads].to(vectors.device)).norm(dim=-1)
 
 

@@ -112,7 +112,7 @@ class PerSample(Reducer):
     """A reducer whose result is some numbers of each head on each sample, [sample, layer, head, *columns] float32.
 
     columns: shape of one head's numbers on one sample, an argument for each axis; no argument for a single number.
-    Attribute `values`: the numbers on the current batch's samples; zero at first, and filled by a subclass's `add`.
+    Attribute `values`: [sample of the batch, layer, head, *columns] tensor, zero at first; a subclass's `add` fills it.
     """
 
     def __init__(self, *columns: int):

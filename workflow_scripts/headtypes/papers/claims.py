@@ -48,7 +48,7 @@ class Finding:
 
     quantity, measured, unit: the value in words, the value with its interval, and the unit, such as "points", or "".
     reading: name of the reading of the paper under which the value is counted; "" if there is only one reading.
-    scale: for words such as "less 90 % of the baseline's": 90, and the value as a function of it; None for others.
+    scale: if `quantity` has a percentage ("less 90 % of ..."): `scale.measured(80)` is the value at 80 %; else None.
     """
 
     quantity: str
@@ -75,9 +75,9 @@ class Finding:
 
     @property
     def p(self) -> float:
-        """The two-sided p-value of the hypothesis that the true value equals `limit`; NaN without an interval.
+        """The two-sided p-value of the hypothesis that the true value equals `limit`.
 
-        It is 1 if the value is over fewer than 8 units, or if its interval has no width.
+        It is 1 if the value is over fewer than 8 units, or if its interval has no width; else NaN without an interval.
         """
         if not self.measured.decides:
             return 1.0
@@ -133,7 +133,7 @@ class Quantity:
     """A value that a claim compares with a limit; `above` or `below`, called with the limit, gives the `Finding`.
 
     label, measured, unit: the value in words, the value with its interval, and the unit, such as "points", or "".
-    scale: for a label such as "less 90 % of the baseline's": 90, and the value as a function of it; None for others.
+    scale: if `label` has a percentage ("score less 90 % of ..."): `scale.measured(80)` is the value at 80 %; else None.
     """
 
     label: str

@@ -45,8 +45,8 @@ def head_features(
 class Groups:
     """The attention of n heads, or of n centroids, summed into three shares, [n] each.
 
-    special: to `[CLS]`, `[SEP]`, comma and period, at any distance. near: to the token itself, and to tokens less than
-    one distance bin (sample length / number of bins) away, if they are not special. far: to all other tokens.
+    special: to `[CLS]`, `[SEP]`, comma and period. near: to other tokens less than one distance bin (sample length /
+    number of bins) away, such as the token itself. far: to all others. Compare shares only for equal numbers of bins.
     """
 
     near: np.ndarray
@@ -55,9 +55,9 @@ class Groups:
 
 
 def attention_groups(features: np.ndarray) -> Groups:
-    """Return the shares near (self and the nearest bin), special and far, from distance features: [head, column].
+    """Return each head's shares of attention to special, near and far tokens, from [head, column] distance features.
 
-    The fewer distance bins there are, the wider is the near share: compare groups only for equal numbers of bins.
+    special: `[CLS]`, `[SEP]`, comma, period. near: other tokens at distance 0 or in the nearest bin. far: all others.
     """
     features = features.astype(float)
     bins = features.shape[-1] - len(SELF_AND_SPECIAL)

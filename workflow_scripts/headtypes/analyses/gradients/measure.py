@@ -39,8 +39,8 @@ _NOT_COUNTED = -1
 class Loss(TokenLosses):
     """The loss of a language model on each of some texts: the mean cross entropy of the tokens to predict in the text.
 
-    texts: encoded, each with the kind of every token; attention to a token of kind -1, a masked word, is left out of
-        the gradients. predicted: for each text the indices of the tokens to predict, and their right ids, [prediction].
+    texts: as `Encoded`, but masked words have kind -1; gradients leave out attention to them. predicted: for each text
+        (indices, right ids), both [prediction]: indices of masked tokens or, in a decoder, of tokens before next ones.
     """
 
     name: str

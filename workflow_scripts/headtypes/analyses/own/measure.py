@@ -118,7 +118,7 @@ class QueryMeans(PerSample):
 def value_table(analysis: HeadAnalysis, values: Float[np.ndarray, "sample layer head"]) -> pd.DataFrame:
     """Return one row for each head: layer, head (both from 0), value, low, high, samples, label and unit.
 
-    value: mean over the samples whose value is not NaN; low, high: its interval; samples: number of these samples.
+    value: mean over samples without NaN; low, high: its 95 % interval over these samples; samples: number of these.
     label, unit: name of the analysis and unit of measurement of its values, such as nats, the same in each row.
     """
     known = ~np.isnan(values)

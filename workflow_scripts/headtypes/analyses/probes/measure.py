@@ -192,8 +192,9 @@ def train_probes(
         all words, has none. `released`, as in the paper's code: the next word's, the root the first word's, and the
         last word none; a word may also be its own syntactic head. settings: for `ModelOnTask`.
     Returns a dictionary for JSON with the keys
-      right: {name of a probe: [start][sentence] number of words of a scored sentence whose syntactic head it finds}.
-      words: [sentence] number of words of a scored sentence that count, all but punctuation.
+      words: [sentence] number of words of a scored sentence, without punctuation. right: {probe ("attention",
+        "attention_and_words", "distance_and_words" or, with the attention of a network of random weights,
+        "random_network"): [start][sentence] number of these words whose syntactic head the probe finds}.
       scored, training: {"read", "left_out": numbers of sentences that the model could read, and could not}.
       vectors: {"channels": length of a word vector, "known": share of scored words that have one}.
     """

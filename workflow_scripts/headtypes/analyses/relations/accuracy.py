@@ -207,11 +207,11 @@ class BestHeads:
 
     A fold is one choice. A single fold is chosen on a whole file, and scored on this file or a test file. The first of
     two folds is chosen on sentences 1, 3, ... and scored on sentences 0, 2, ...; the second the other way round.
-    chosen: layer, head and direction (index in `DIRECTIONS`) of the best head; layer and head of the best head in the
-        other direction, -1 for none; index of the best offset in `OFFSETS`.
-    words: number of words with the relation. right: how many of these words the best head, the best head in the other
-        direction and the best offset guess right, and two differences of these numbers (`QUANTITIES`).
-    docs/lookup/outputs.md says what the other fields are.
+    chosen: [relation, fold, 6] layer, head and direction (index in `DIRECTIONS`) of the best head; layer and head of
+        the best head in the other direction, -1 for none; index of the best offset in `OFFSETS`.
+    words: [sentence, relation] number of words with the relation. right: [sentence, relation, 5] number of these words
+        that (0) the best head, (1) that of the other direction and (2) the best offset guess right; (3) is (0) less
+        (2); (4) is the best number in direction 0 less that in direction 1. docs/lookup/outputs.md has other fields.
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
@@ -339,7 +339,7 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """Accuracy: tables of all and of the best heads; sums of best heads on "file" and on "test" (else "halves")."""
+    """Accuracies of all heads and of relations' best heads, as tables; sums: {part of a treebank: `BestHeads`}."""
 
     heads: pd.DataFrame
     best: pd.DataFrame
@@ -349,11 +349,11 @@ class RelationTables(NamedTuple):
 def measure_relations(
     parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], *, least: int
 ) -> RelationTables:
-    """Return a table of every head's accuracy at every dependency relation, and the best heads, as a table and arrays.
+    """Return accuracies of all heads and of the best heads at dependency relations, and {scored part: `BestHeads`}.
 
     parts: {"file": sentences} and, if there is a test file, {"test": sentences}. arcs: guesses of heads on each part.
     least: how many words in `file` a relation needs to have rows; totals, such as `all`, need none, and `root` and
-    `punct` never have rows. docs/lookup/outputs.md lists the columns.
+    `punct` never have rows. Scored parts: "file", and "test" or, if there is no test file, "halves" of the file.
     """
     read = {name: _Part(parts[name], arcs[name]) for name in arcs}
     listed = [

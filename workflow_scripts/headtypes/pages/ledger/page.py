@@ -124,7 +124,7 @@ def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     cells, cells_{verdict}: all cells, and those with this verdict.
     models, families: trained models with a verdict, and their families.
     models_hold, models_fail, models_open: models in which the claim holds in all cells with a verdict, fails in all, or
-        neither. low, high: 95 % interval of the percent of models in which the claim holds.
+        neither. low, high: 95 % interval of models_hold in percent of models; for high, models_open count, too.
     untrained, untrained_hold: networks of random weights with a verdict, and those in which the claim holds. If it
         holds in over half of these networks, models in which it holds count in models_open, not in models_hold.
     """

@@ -43,7 +43,10 @@ _FINDING = re.compile(
 
 
 class Mark(NamedTuple):
-    """A row of a card's picture: two texts, and places of a dot, a tick and a bar's ends, in percent of the width."""
+    """A row of a card's picture: a label, and a value as text and as a dot, placed in percent of the picture's width.
+
+    tick, bar: places of a value to compare with, such as chance, and of the ends of a range; None if not drawn.
+    """
 
     label: str
     text: str
@@ -78,10 +81,8 @@ class Card(NamedTuple):
 def types_answer(gaps: Collection[Measured]) -> str:
     """Return whether there are gaps between heads: "yes", "no" or "undecided".
 
-    gaps: values of `measured_gaps`, each with an interval. A value is the dip of heads less the dip of uniform numbers;
-        a dip (Hartigan and Hartigan 1985) is a distribution's distance from having one peak.
-    "yes": every interval lies above 0. "no": some interval lies below 0, and p < 0.05 for its value, where p is
-    multiplied by the number of values (Bonferroni).
+    gaps: from `measured_gaps`, dips (distances from having one peak, Hartigan and Hartigan 1985) less those of chance.
+    "yes": all intervals are above 0. "no": one is below 0, with p < 0.05 (p times the number of gaps, Bonferroni).
     """
     if any(it.high < 0 and len(gaps) * it.p_value(0) < ALPHA for it in gaps):
         return NO
@@ -291,7 +292,6 @@ def judged_subjects(comparison: pd.DataFrame, key: str, file: str) -> list[Judge
     """Return one `Judged` for each pair of a model and a partition (or task), sorted by their numbers of verdicts.
 
     The pair with the most verdicts is first; all pairs of its model follow, then those of the next model.
-
     comparison, file: the contents of the paper's `comparison.csv`, and its path relative to the page of results.
     key: the column of `comparison` that is paired with the model, "partition" or "task".
     """

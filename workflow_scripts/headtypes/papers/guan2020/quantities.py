@@ -52,7 +52,7 @@ _MISSING = {
 class Model(Quantities):
     """The quantities of one model and its types of heads, by which the paper's claims are judged.
 
-    missing: {name of an unknown quantity: reason}. Methods' argument `condition`: an ablation's number in Table 2 or 3.
+    missing: {unknown quantity: reason}. Methods' `condition`: number of a row in Table 2 (1 to 11) or 3 (12 to 19).
     """
 
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
@@ -297,13 +297,12 @@ def read_stabilities(
 
     partitions: types of heads. stabilities: paths of JSON files on clusterings. numbers: paths of tables with the
     stability for each k (number of types). All have the keys (model, partition). Names of quantities:
-    stability.{k}.heads, stability.{k}.samples: percent of heads that all clusterings into k types give the same type;
-    each clustering is fitted to a random half of the heads, or of the samples.
-    stability.{k}.pairs: the same for pairs of a head and a sample, in percent of pairs.
-    own_cluster: percent of pairs that are nearest to the cluster of the pair's head.
+    stability.{k}.{half}: percent of heads that all clusterings into k types give the same type. half: "heads" or
+    "samples", of which each clustering is fitted to a random half; or "pairs" (a head on a sample): percent of pairs.
+    own_cluster: percent of pairs that are nearest to the centre of their head's cluster.
     mixture_agreement.{covariance}, such as "diag": adjusted Rand index of k-means and a Gaussian mixture.
-    dips.line, dips.paths: the dip (distance from having one peak, in percent) of heads' places on a line, and of
-    lengths of paths between heads, each less the mean dip of uniform random numbers; from `measured_gaps`.
+    dips.line, dips.paths: the dip (distance from having one peak, in percent) of heads' positions between two clusters'
+    centres, and of the lengths of paths between heads, each less the mean dip of uniform random numbers.
     """
     found = {}
     for key, path in stabilities.items():

@@ -157,7 +157,7 @@ class Trees(Accuracies):
 
 
 class Documents(Accuracies):
-    """Quantities of a model on documents with mentions: accuracies at antecedents."""
+    """Quantities of a model on documents: how often its best head, or a baseline, finds a mention's antecedent."""
 
     about: ClassVar[str] = "coreference"
     over: ClassVar[str] = "documents"
