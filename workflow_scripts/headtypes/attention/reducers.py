@@ -69,7 +69,7 @@ class Block:
 
     @property
     def shares(self) -> Float[Tensor, "sample head row key"]:
-        """The share, 0 to 1, that a key has of a query's attention or, for a reducer of norms, of the query's norms."""
+        """Attention; in a reducer of norms, attention times `lengths`, divided by the row's sum of these products."""
         return self.attention if self.lengths is None else self.attention * self.lengths[:, :, None]
 
 

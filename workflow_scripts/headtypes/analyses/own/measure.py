@@ -72,9 +72,9 @@ class HeadAnalysis:
 
 
 class QueryMeans(PerSample):
-    """A reducer: `model.read(encoded, QueryMeans(analysis, encoded))` gives ([sample, layer, head] means,).
+    """A reducer whose result is [sample, layer, head], the mean of the numbers that `analysis.add` gives for queries.
 
-    Means are over the numbers that the user's `analysis.add` gives for queries; NaN without any. encoded: the samples.
+    The mean is NaN if `analysis.add` gives no number. encoded: the samples that the model reads.
     """
 
     def __init__(self, analysis: HeadAnalysis, encoded: Encoded):

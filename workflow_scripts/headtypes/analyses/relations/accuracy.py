@@ -90,9 +90,9 @@ class Pairs:
     heads: np.ndarray
 
     def is_right(self, guesses: np.ndarray) -> np.ndarray:
-        """Return which guesses at the pairs' syntactic heads are right, [pair, ...] bool.
+        """Return whether each guess at the syntactic head of a pair's word is right, [pair, ...] bool.
 
-        guesses: [word, ...] for each word of all sentences the guessed word's number there, from 1; -1 (none) is wrong.
+        guesses: [word of all sentences, ...] number of the guessed word in the sentence, from 1; -1 for no guess.
         """
         return guesses[self.words] == self.heads.reshape(-1, *[1] * (guesses.ndim - 1))
 

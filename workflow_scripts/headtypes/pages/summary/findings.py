@@ -273,7 +273,7 @@ class Judged:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """Numbers of a paper's claims, {"stated", "inferred from the text" or "from the table": {verdict: number}}."""
+        """Claims by verdict, {"stated", "inferred from the text" or "from the table": {verdict: number of claims}}."""
         counts = {basis: self._counts(basis, "verdict") for basis in BASES}
         return {BASES[basis]: of for basis, of in counts.items() if basis == "stated" or any(of.values())}
 
