@@ -72,9 +72,9 @@ class HeadAnalysis:
 
 
 class QueryMeans(PerSample):
-    """A reducer whose result is [sample, layer, head], the mean of the numbers that `analysis.add` gives for queries.
+    """A reducer whose result is [sample, layer, head], means of the numbers that `HeadAnalysis.add` gives for queries.
 
-    The mean is NaN if `analysis.add` gives no number. encoded: the samples that the model reads.
+    A mean is NaN if there is no number. encoded: the samples that the model reads.
     """
 
     def __init__(self, analysis: HeadAnalysis, encoded: Encoded):
