@@ -147,7 +147,7 @@ class AblatedHeads:
 class SentencePairs(Group):
     """Samples of one length that know which pairs of tokens are within a sentence (intra) or between two (inter).
 
-    sentences: for each sample of the batch, the number of each token's sentence, [token]; -1 for a special token.
+    sentences: a list for all samples of the batch: [token] number of each token's sentence, -1 for a special token.
     """
 
     def __init__(self, group: Group, sentences: list[np.ndarray], reading: Reading, device: torch.device):

@@ -19,7 +19,7 @@ class InputError(Exception):
 
 @contextmanager
 def told(beginning: str) -> Iterator[None]:
-    """Turn errors of the `with` block into the `InputError` "{beginning}: {error}."; an `InputError` stays as it is."""
+    """Turn any `Exception` of the `with` block into the `InputError` "{beginning}: {error}."; an `InputError` stays."""
     try:
         yield
     except InputError:

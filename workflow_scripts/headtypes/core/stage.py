@@ -145,7 +145,7 @@ class Stage:
 
 
 def stage(computes: Computation | None = None, **fields: Any) -> Callable[[Callable[..., dict]], Stage]:
-    """Return a decorator that makes a rule's `Stage` from its function `Stage.spec`; arguments: the other fields."""
+    """Return a decorator that makes a `Stage` of a function (plan) -> spec, its field `spec`; fields: the others."""
     return lambda spec: Stage(spec, computes=computes, **fields)
 
 

@@ -80,7 +80,7 @@ class AnalysisPlan(NamedTuple):
 class PartitionPlan:
     """A division of a model's heads into types: by clustering into `k` types, or from a CSV `file` of the user's.
 
-    of: features by which heads are divided and described, those of weights or of norms.
+    of: "weights" or "norms": whether features of attention or of norms divide and describe the heads.
     """
 
     model: str
@@ -416,7 +416,7 @@ class Plan:
         return self.config.models[model].source.finetuned
 
     def memory_of(self, model: str) -> dict[str, float] | None:
-        """Return the most GB of a model's weights as {"gpu": on each GPU, "cpu": in memory}, if set; None if not."""
+        """Return the limits on a model's weights, {"gpu": GB on each GPU, "cpu": GB in memory}; None if none is set."""
         memory = self.config.models[model].memory
         return None if memory is None else given(memory)
 

@@ -56,8 +56,8 @@ def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
 def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
     """Return the p-value of the hypothesis that heads have no gaps: the larger of the p-values of two dips.
 
-    gaps: {"line", "paths": dip in percent} from `head_gaps`: of positions on a line, and of path lengths between heads.
-    heads: number of heads. A dip is tested against dips of as many uniform random numbers; p is 1 below their mean.
+    gaps: {"line", "paths": dip in percent}, the result of `head_gaps`. heads: number of heads.
+    Both dips are tested against dips of `heads` uniform random numbers; p is 1 for a dip below the mean of these dips.
     """
     return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
 

@@ -216,8 +216,8 @@ def page_of(ledger: pd.DataFrame, claims: pd.DataFrame, together: pd.DataFrame, 
 def how_often(claim: dict[str, Any]) -> dict[str, str | float]:
     """Return how often a claim, a row of `over_models`, holds: {column of the page: number or text}.
 
-    share_of_cells, share_of_models: holds / (holds + fails), over models or over cells (a cell is the verdict on one
-        partition or task of a model); "" for 0 / 0.
+    share_of_cells, share_of_models: holds / (holds + fails), over cells (a cell is the verdict on one partition or task
+        of a model) or over models; "" for 0 / 0.
     in_models: such as "3 of 5, 1 open", if the claim holds in 3 models, fails in 2, and is open in 1.
     of_models: the interval of the percent of models in which the claim holds, in words; for models of fewer than six
         families (groups of related models), "these checkpoints alone". If untrained networks have a verdict, the number

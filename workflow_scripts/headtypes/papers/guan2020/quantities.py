@@ -119,7 +119,7 @@ class Model(Quantities):
             raise NoVerdictError(f"the partition has {len(self.types)} types, not {wanted}")
 
     def layout(self, types: Sequence[str], kind: str = "heads") -> np.ndarray:
-        """Return numbers of heads, [type, layer]: a row for each of `types`, then one row for all other types, if any.
+        """Return counts of heads, [type, layer]: a row for each of `types`, then one row for all other types, if any.
 
         kind: "heads" for this model; for the model at row "squad" of the paper's Table 1, say, "family.squad.heads".
         """
@@ -297,12 +297,12 @@ def read_stabilities(
 
     partitions: types of heads. stabilities: paths of JSON files on clusterings. numbers: paths of tables with the
     stability for each k (number of types). All have the keys (model, partition). Names of quantities:
-    stability.{k}.{half}: percent of heads that all clusterings into k types give the same type. half: "heads" or
-    "samples", of which each clustering is fitted to a random half; or "pairs" (a head on a sample): percent of pairs.
+    stability.{k}.{half}: percent of heads that all clusterings into k types give the same type, each fitted to a random
+    half of the heads or of the samples. half: "heads", "samples", or "pairs": percent of pairs of a head and a sample.
     own_cluster: percent of pairs that are nearest to the centre of their head's cluster.
     mixture_agreement.{covariance}, such as "diag": adjusted Rand index of k-means and a Gaussian mixture.
-    dips.line, dips.paths: the dip (distance from having one peak, in percent) of heads' positions between two clusters'
-    centres, and of the lengths of paths between heads, each less the mean dip of uniform random numbers.
+    dips.line, dips.paths: the two dips of `head_gaps` (distances from having one peak, in percent), each less the mean
+    dip of as many uniform random numbers as there are heads.
     """
     found = {}
     for key, path in stabilities.items():
@@ -327,9 +327,9 @@ def read_stabilities(
 def models_beside(partitions: Sequence[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
     """Return {(model, partition): {row of the paper's Table 1: types of heads of the model that repeats the row}}.
 
-    Outer keys: partitions for the row "squad" that have a method. Inner: partitions for any row, also the outer one,
-    with the outer one's method and k. read: {(model, partition): types of heads}. partitions: dicts with the keys
-    model, partition, method (or None), k, and published (the row that the model repeats, such as "mrpc", or None).
+    Outer keys: clusterings of models that repeat the row "squad". Inner: that clustering, and for each other row the
+    one with the same method and k (of several, that of the same name, or the first). read: {(model, partition): types
+    of heads}. partitions: dicts with the keys model, partition, method (or None), k, and published (the row, or None).
     """
     families = {}
     for main in partitions:

@@ -26,7 +26,7 @@ class Shares(Quantities):
     """
 
     def by_norms_beyond(self, kind: str, times: float) -> Quantity:
-        """Return n - `times` * w, where n and w are the percent of norms and of weights that tokens of a kind get."""
+        """Return n - `times` * w: percent of all heads' norms and of weights that tokens of a kind, say "sep", get."""
         names = f"{kind}.norms", f"{kind}.weights"
         if any(name not in self for name in names) or self[names[1]].value == 0:
             raise NoVerdictError(self.otherwise)

@@ -83,7 +83,7 @@ class Statistics:
 
 
 def limit_of(behaviour: Behaviour, statistics: Statistics) -> np.ndarray:
-    """Return the limit above which a head shows a behaviour: one number for each layer, or one for all layers, [1].
+    """Return the limit above which a head shows a behaviour: [1], one number for all layers.
 
     If the limit is proportional to the entropy of uniform attention, it is scaled to that entropy in `statistics`: to
     [layer], or to [segment, layer] if `statistics` has the statistics of each segment.

@@ -84,10 +84,10 @@ class Heads(Quantities):
         return self.quantity(name, label, self.measured(measure, rank), unit)
 
     def counted_early(self, name: str, label: str, by_layer: np.ndarray) -> Quantity:
-        """Return the mean number of heads a layer in the first third of layers less that in the last, less chance.
+        """Return how many more heads a layer the first third of the layers has than the last, less chance (about 0).
 
         by_layer: [layer] number of heads. label, name: the counted heads in words, and in the quantity's name.
-        Chance is the mean of the difference over random permutations of `by_layer`, which also give the interval.
+        The interval is above 0 if the difference is larger than 97.5 % of those after permutations of `by_layer`.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
         first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
