@@ -105,7 +105,7 @@ class Column:
 
 
 def rounded(values: Any) -> Any:
-    """Return a number or nested sequences as JSON values with four significant digits, NaN and infinity as None."""
+    """Return numbers or nested sequences as JSON values, floats with four significant digits, NaN, infinity as None."""
     if isinstance(values, str) or values is None:
         return values
     if isinstance(values, Iterable):

@@ -65,7 +65,7 @@ def ablated(
         (or None), both [text, token]. If two texts are read together, the first text is sentence 0, and the sentences
         of the second count from 1. These three operations refuse steps with a cache.
     reading:    one way to read the paper, by default `Reading()`; uniform_over_padding is refused.
-    head_outputs: [layer, head, channel] mean outputs, for the operation mean.
+    head_outputs: only for mean: each head's mean output over tokens, [layer, head, channel] (`read_head_outputs`).
 
     Every call of the model is ablated, in all threads. A second `with` on the model and a gradient through the heads
     are refused. After the block, also after an exception, the model is as it was; running calls end with an error.

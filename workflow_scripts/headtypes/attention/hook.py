@@ -270,7 +270,7 @@ class Group:
     def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
         """Yield (slice of heads, the layer with these heads alone, slice of query rows) for each block of a layer.
 
-        by_head: whether blocks of samples of 1024 or more tokens on a CPU have one head. Other blocks have all heads.
+        by_head: whether, on a CPU and for samples of 1024 or more tokens, a block has one head. Others have all heads.
         """
         heads = layer.query.shape[1]
         if not by_head or self.length < LONG or at_once(layer.query.device):
@@ -413,7 +413,7 @@ def run_batches(
 def check_heads(right: Bool[Tensor, "sample layer head ..."], what: str, fault: str) -> None:
     """Raise `InputError` with the name of the first head that has a false entry in `right`; do nothing if none has.
 
-    what: the work, for the message. fault: its text, such as `the attention of head {} is not finite`.
+    what: the work, which begins the message. fault: what is wrong, such as `the attention of head {} is not finite`.
     """
     if not right.all():
         _, layer, head, *_ = (~right).nonzero()[0].tolist()

@@ -61,8 +61,8 @@ class Block:
     def attention(self) -> Float[Tensor, "sample head row key"] | None:
         """Attention in float32; None if no reducer of the pass reads attention.
 
-        A row and its `to_none` (the share for no token) sum to one. For a reducer of norms, a row is not yet multiplied
-        by `lengths`, but divided by its sum of attention times `lengths`, so that rows of `shares` sum to one.
+        A row and its `to_none` (the share for no token) sum to one. For a reducer of norms they do not: each row is
+        divided by its sum of attention times `lengths`, so that rows of `shares`, its product with them, sum to one.
         """
         rows = self.rows.stop - self.rows.start
         return None if self.memory is None else self.memory[:, :, :rows, : self.group.length].float()

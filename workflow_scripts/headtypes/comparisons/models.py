@@ -28,7 +28,7 @@ HEADS = ("model", "other", "layer", "head", "type", "other_type", "same_cluster"
 class ModelPair(NamedTuple):
     """Two models, each on one task, such as "bert on squad", with the relation: what `other` is to `model`.
 
-    relation: "parent" if `model` was fine-tuned from `other`, "ancestor" if over others, "same model", or "" if none.
+    relation: "parent" if `model` was fine-tuned from `other`, "ancestor" if by way of others, "same model", or "".
     """
 
     model: str

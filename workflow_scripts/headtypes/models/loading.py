@@ -162,8 +162,8 @@ def missing_weights(model: PreTrainedModel, report: Mapping, unread: Iterable[st
 def check_left_over(where: str, model: PreTrainedModel, names: Iterable[str]) -> None:
     """Raise `InputError` if a model's files hold weights that were not loaded but change what the model computes.
 
-    where: the model, for the message; names: names of all weights that were not loaded. Those of other heads, poolers,
-        decoders and computed buffers are allowed.
+    where: the model, for the message; names: names of all weights that were not loaded. Those of output layers for
+        other tasks, poolers, decoders and computed buffers are allowed.
     """
     prefix, modules = f"{model.base_model_prefix}.", dict(model.named_modules())
     parts = dict(model.base_model.named_children())

@@ -79,8 +79,8 @@ def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase |
 def is_causal(config: PreTrainedConfig) -> bool:
     """Return whether tokens attend only to themselves and earlier tokens.
 
-    Decoders are causal, and so are model types for which Transformers has no head for masked words. Encoders are not,
-    nor is a decoder whose config.json says that its tokens attend to all tokens (EmbeddingGemma).
+    Decoders are causal, and so is each model type without a class for masked words in Transformers, unless its
+    config.json says that its tokens attend to all tokens (EmbeddingGemma). All other encoders are not.
     """
     looks_both_ways = config.model_type == "gemma3_text" and config.use_bidirectional_attention
     if config.is_encoder_decoder or looks_both_ways or not getattr(config, "is_causal", True):

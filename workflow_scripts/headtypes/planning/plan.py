@@ -255,7 +255,7 @@ class Plan:
     def ablations(self) -> list[AblationPlan]:
         """The evaluations of each condition on each partition that has the condition's types.
 
-        The section `ablation` has the settings. Each entry of `readings` that changes them makes one more evaluation.
+        The section `ablation` has the settings. Each entry of `readings` that changes them evaluates all once more.
         """
         return [
             AblationPlan(partition.model, partition.name, condition, partition.task, reading)

@@ -36,7 +36,7 @@ class Needs(NamedTuple):
     minutes: int
 
     def at(self, attempt: int) -> "Needs":
-        """Return what a job asks for at an attempt, counted from 1: twice as much as at the attempt before."""
+        """Return what a job asks for at an attempt, from 1: twice the memory and time of the attempt before."""
         return Needs(*(value * 2 ** (attempt - 1) for value in self))
 
 

@@ -40,7 +40,7 @@ class Loss(TokenLosses):
     """The loss of a language model on each of some texts: the mean cross entropy of the tokens to predict in the text.
 
     texts: as `Encoded`, but masked words have kind -1; gradients leave out attention to them. predicted: for each text
-        (indices, right ids), both [prediction]: indices of masked tokens or, in a decoder, of tokens before next ones.
+        (indices, right ids), both [prediction]: of masked tokens; in a decoder, index of a token and id of the next.
     """
 
     name: str

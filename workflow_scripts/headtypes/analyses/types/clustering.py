@@ -61,8 +61,8 @@ def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) ->
     errors: standard errors of these shares over heads. halves: the same shares, from each half of the samples.
     For k = 4 names are assigned one-to-one, with the largest total score. The scores of a cluster are far - special for
     dense, near for diagonal, min(far, special) for dense_vertical, and special - far for vertical. A name is doubtful
-    if its lead over other names, or its cluster's over other clusters, is at most 0, or at most the lead's change from
-    all samples to one of `halves`. It is also doubtful if the lead over other clusters is at most two standard errors.
+    if another name (by score) or another cluster (by its share near, far or special) is behind by no more than this
+    difference changes on one of `halves`, or, for the cluster, by no more than two standard errors.
     For any other k the names are `type-1`, `type-2`, ..., in the order of the clusters, and no name is doubtful.
     """
     k = len(groups.near)

@@ -246,7 +246,7 @@ class Request(BaseModel):
 class LiveServer(ThreadingHTTPServer):
     """A server of a model's page on the loopback address, below a random path; requests of other sites are refused.
 
-    texts: one or two that are shown first; (None, None) for an example. port: 0 for a free one.
+    texts: two texts to show first; the second None for a single one, both None for an example. port: 0 for a free one.
     """
 
     daemon_threads = True

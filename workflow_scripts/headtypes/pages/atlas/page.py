@@ -232,7 +232,7 @@ def _stability_columns(name: str, path: StrPath) -> list[Column]:
 
 
 def pack(numbers: bytes) -> str:
-    """Return bytes as compressed text in base64; equal bytes give equal text."""
+    """Return bytes, compressed with gzip, as base64 text; equal bytes give equal text."""
     return base64.b64encode(gzip.compress(numbers, compresslevel=6, mtime=0)).decode()
 
 

@@ -52,7 +52,7 @@ _MISSING = {
 class Model(Quantities):
     """The quantities of one model and its types of heads, by which the paper's claims are judged.
 
-    missing: {unknown quantity: reason}. Methods' `condition`: number of a row in Table 2 (1 to 11) or 3 (12 to 19).
+    missing: {unknown quantity: reason}. An argument `condition` is a row's number in Table 2 (1 to 11) or 3 (12 to 19).
     """
 
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)
@@ -78,7 +78,7 @@ class Model(Quantities):
         return Quantity(label, self._weighted_score(weights), unit="points")
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
-        """Return the percent of a type's heads in one third of the layers less the largest in another, less chance.
+        """Return the percent of a type's heads in a third of the layers less the larger of the other two, less chance.
 
         Chance is the mean of this difference when layers are permuted; the permutations also give the interval.
         """
