@@ -101,8 +101,8 @@ class Evidence:
 class Together:
     """A sum of n means, with its interval (`ends`) and p-values (`tails`), made from the intervals of the means.
 
-    parts: the means. The low end of the sum is the sum of the n means' low ends, each with 1/n of the probability of
-    error. The high end is found in the same way.
+    parts: the n means. The low end of the sum is the sum of their low ends, each with 1/n of the probability of error.
+    The high end and the p-values are found in the same way.
     """
 
     def __init__(self, parts: Sequence[Evidence]) -> None:

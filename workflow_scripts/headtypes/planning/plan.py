@@ -306,7 +306,7 @@ class Plan:
 
     @cached_property
     def gradients(self) -> list[FeaturePlan]:
-        """The pairs (model, task) on which gradients are taken; tasks: texts, and the one that the model answers."""
+        """The pairs (model, task) on which gradients are taken: all tasks of kind text, and the one that it answers."""
         return [
             entry
             for entry in self.features

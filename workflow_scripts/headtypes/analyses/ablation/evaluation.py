@@ -48,7 +48,7 @@ class Settings:
 class Asked(NamedTuple):
     """A task's rows (questions, pairs or documents), their windows, and the model that answers.
 
-    windows: the rows as cut for this model. partition: the types of the model's heads. record: the fetched model.
+    windows: the rows as cut for this model. partition: the types of the model's heads. record: the model's record.
     head_outputs: mean outputs of heads, [layer, head, channel], for the operation `mean`.
     """
 

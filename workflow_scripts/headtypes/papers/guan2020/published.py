@@ -38,7 +38,7 @@ class PublishedStability(Data):
 
 
 class Guan2020(Published):
-    """The published data of Guan et al. 2020; `task` is the data on which the values were measured."""
+    """The values that Guan et al. 2020 publish; `task` is the name of the data set on which they were measured."""
 
     task: str
     conditions: list[PublishedCondition]

@@ -310,7 +310,7 @@ def sep_beyond_others(best: BestHeads, relations: Mapping[str, int]) -> Measured
     """Return how much more of their attention, in points, words without a relation give [SEP] than words with it.
 
     best: best heads, chosen and scored on different sentences. relations: {name of a relation: its row in `best`}.
-    A word has a relation if it is the one that looks in the best head's direction: the dependent or the syntactic head.
+    The word with a relation is the dependent if its best head looks from there, else the syntactic head.
     The value is a mean over relations' best heads, less chance: the mean with random heads of the same layers. A head
     counts if its accuracy is more than ten points above that of the best guess at a fixed distance, and if [SEP] gets
     more than 0.25 of its attention. Raises `NoVerdictError` if no head counts.

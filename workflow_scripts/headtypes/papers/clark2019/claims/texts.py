@@ -84,7 +84,7 @@ class Heads(Quantities):
         return self.quantity(name, label, self.measured(measure, rank), unit)
 
     def counted_early(self, name: str, label: str, by_layer: np.ndarray) -> Quantity:
-        """Return how many more heads a layer the first third of the layers has than the last, less chance (about 0).
+        """Return how many more heads per layer the first third of the layers has than the last, less chance (near 0).
 
         by_layer: [layer] number of heads. label, name: the counted heads in words, and in the quantity's name.
         The interval is above 0 if the difference is larger than 97.5 % of those after permutations of `by_layer`.
