@@ -212,7 +212,7 @@ class Scratch:
     _memory: Tensor | None = None
 
     def memory(self, layer: Layer, rows: slice) -> Tensor:
-        """Return memory for `layer.attention(rows, memory)`, at least [batch, head, row, key]; later calls reuse it."""
+        """Return memory for `layer.attention(rows, memory)`: [batch, head, >= row, >= key], until the next call."""
         count, keys = rows.stop - rows.start, layer.key.shape[2]
         if at_once(layer.query.device):
             # `sheared` reads past both ends of a row, so there is room; lengths of a multiple of 8 take fewer steps.

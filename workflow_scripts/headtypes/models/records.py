@@ -177,7 +177,7 @@ def unavailable(key: str, repository: str, revision: str | None) -> str:
 
 
 def check_contents(where: str, folder: Path) -> None:
-    """Raise `InputError`, which begins with `where`, if a Hub snapshot's file has a wrong SHA-256; remove the file."""
+    """Raise `InputError` ("{where}: ...") if a Hub snapshot's file has not the Hub's SHA-256; remove the file."""
     # The file's name in the cache is its SHA-256 on the Hub, whose own client compares lengths alone.
     for file in filter(Path.is_symlink, folder.rglob("*")):
         content = file.resolve()

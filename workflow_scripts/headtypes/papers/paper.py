@@ -183,7 +183,7 @@ class Paper:
         raise NotImplementedError
 
     def spec(self, plan: Plan) -> dict:
-        """Return {name: value} of what `compare` takes from the config for this paper alone."""
+        """Return {name: value} from the config: the arguments in `compare`'s `spec` that this paper alone has."""
         return {}
 
     def compare(self, found: Found, published: Any, spec: Mapping[str, Any]) -> Compared:

@@ -176,12 +176,12 @@ def _measured(run: ModelOnTask, loss_of: Callable[[], Loss | _GoldAnswers | str]
 def gradients_by_kind(
     model: PreTrainedModel, loss: Loss | _GoldAnswers, batch_tokens: int, what: str
 ) -> Float[np.ndarray, "layer head kind"]:
-    """Return each head's mean |dLoss / dA[s, t]| over queries s and keys t of a kind, then over samples.
+    """Return each head's mean |dLoss / dA[s, t]| over all queries s and the keys t of one kind, then over samples.
 
     A is the head's attention, a free variable: keys that a causal or local layer hides from the query count, too.
     loss: the samples and the loss on them. batch_tokens: most tokens in a batch. what: name of the work in messages.
-    The kinds are `[SEP]`, `[CLS]`, comma or period, other tokens, and all tokens; masked words to be predicted are in
-    no kind. A sample without a key of the kind is left out; NaN if no sample has one.
+    The kinds of keys are `[SEP]`, `[CLS]`, comma or period, other tokens, and all of these; a masked word to be
+    predicted is a query, but no key. A sample without a key of the kind is left out; NaN if no sample has such a key.
     """
     # Only head outputs need gradients; without those of the weights, less has to be kept.
     model.requires_grad_(False)

@@ -58,8 +58,8 @@ class Mark(NamedTuple):
 class Card(NamedTuple):
     """A question about a model's types or heads, with the answer "yes", "no", "undecided" or "not measured".
 
-    says, number, why: the answer in a sentence, the value that decides it, and how it is decided.
-    marks, ends, key: the rows of the card's picture, the labels at its left and right end, and its legend.
+    says: the answer in a sentence. number: the value behind the answer, as text. why: how the answer is decided.
+    marks: rows of the card's picture. ends: labels at the picture's left and right end. key: the picture's legend.
     files: links to the files that the answer follows from.
     """
 
@@ -132,10 +132,10 @@ def types_card(partition: Partition, stability: dict | None, links: Sequence[str
 
 
 def number_card(k: int | None, chosen: Mapping[str, int | None] | None, links: Sequence[str]) -> Card:
-    """Return the card that asks whether heads have k types: "yes" if all criteria choose k types, "no" if none does.
+    """Return the card that asks whether heads have k types: "yes" if all criteria choose k, "no" if all choose others.
 
-    The answer is "undecided" if some do and some do not, or one chooses None; "not measured" if k or `chosen` is None.
-    chosen: {criterion: number of types that the criterion chooses}. links: to the files that have these numbers.
+    The answer is "not measured" if `chosen` is None or k is not in `COUNTS` (2 to 8), else "undecided".
+    chosen: {criterion: number of types that it chooses, or None for no choice}. links: to the files with these numbers.
     """
     if k not in COUNTS or chosen is None:
         return Card("How many?", UNMEASURED, "", "", _NOT_COMPARED)

@@ -105,7 +105,7 @@ class PublishedTable(Data, Generic[Row]):
 class CoreferenceRow(Data):
     """A published row of Table 2: percent of mentions whose antecedent a system selects: all, and by type of mention.
 
-    None: not published. comparable: whether the row is about the same kind of mentions as our row.
+    A percentage is None if it is not published. comparable: whether the mentions are of the same kind as ours.
     """
 
     system: str

@@ -54,9 +54,9 @@ class Guan2020(Published):
         return next(condition for condition in self.conditions if not condition.operations)
 
     def condition_with(self, operations: Mapping[str, str]) -> PublishedCondition | None:
-        """Return the paper's condition that does the same to the same types and heads; None if it has none.
+        """Return the paper's condition that does the same to the same types; None if the paper has none.
 
-        operations: {type or head: operation}. A type with "keep" is not compared; a head with "keep" is.
+        operations: {type or head: operation}. A type with "keep" counts as absent. A head makes the result None.
         """
         wanted = {
             target: operation for target, operation in operations.items() if operation != "keep" or head_of(target)

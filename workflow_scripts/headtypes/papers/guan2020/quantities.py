@@ -52,7 +52,7 @@ _MISSING = {
 class Model(Quantities):
     """The quantities of one model and its types of heads, by which the paper's claims are judged.
 
-    missing: {unknown quantity: reason}. An argument `condition` is a row's number in Table 2 (1 to 11) or 3 (12 to 19).
+    missing: {unknown quantity: reason}. Methods name a condition by its number in Table 2 (1 to 11) or 3 (12 to 19).
     """
 
     missing: Mapping[str, str] = field(default_factory=lambda: _MISSING)

@@ -77,10 +77,9 @@ def _weighted_sum(columns: Mapping[str, Column], weights: Mapping[str, float]) -
 
 @dataclass(frozen=True)
 class Accuracies(Quantities):
-    """Quantities of a model on a treebank or on documents, such as the best head's accuracy less a baseline's.
+    """Quantities on a treebank or documents, such as the accuracy of the best head less the accuracy of a baseline.
 
-    columns: {name of an accuracy: its `Column`, with two numbers for each sentence or document: right words, and all
-        words}; None for the paper's own numbers.
+    columns: {name of an accuracy: its `Column` over sentences or documents}; if the quantities are the paper's, None.
     """
 
     over: ClassVar[str]
@@ -100,9 +99,10 @@ class Accuracies(Quantities):
         return NoVerdictError(reason if self.by_name else self.otherwise)
 
     def measured(self, *several: Mapping[str, float], rank: int = 1) -> Measured:
-        """Return the largest of several weighted sums of accuracies, in percent or points, with its interval.
+        """Return the `rank`-th largest of several weighted sums of accuracies, in percent, with its interval.
 
-        several: {name of an accuracy: weight} for each sum. rank: 1 for the largest, 2 for the second, -1: smallest.
+        several: {name of an accuracy: weight} for each sum. rank: 1 for the largest sum, 2 for the second largest, -1
+            for the smallest. A sum that is a difference of accuracies is in points.
         """
         for name in (name for weights in several for name in weights):
             if not self.known([name]):

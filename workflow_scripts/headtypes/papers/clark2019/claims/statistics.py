@@ -140,8 +140,8 @@ def whole_statistics(surface: Surface, gradients: Gradients | None, published: C
 def published_statistics(published: Clark2019) -> Statistics:
     """Return the paper's statistics: means by layer from its figures, and numbers of heads from its text.
 
-    Only attention to the next and to the previous token is given for each head, 0 for heads that the figures do not
-    show. Either is left out if the figures show fewer heads for it than the text counts.
+    By head, there is only attention to the next and to the previous token, with 0 for heads that the figures do not
+    show. One of these two is left out if the figures show fewer heads than the text counts for it.
     """
     layers = {name: np.array(values) for name, values in published.digitised.by_layer.items()}
     counted, heads = [value for value in published.surface if value.heads is not None], {}
