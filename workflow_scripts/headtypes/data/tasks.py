@@ -281,10 +281,10 @@ class Kind(ABC):
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def training_targets(self, rows: Sequence, windows: Windows) -> tuple[dict[str, np.ndarray], list[str] | None]:
-        """Return {argument of the model's `forward`: right class of each window, [window] int}, and the classes' names.
+        """Return (targets, names): {argument of the model's `forward`: [window] int} to train on, and labels' names.
 
-        Pairs of texts: the argument is "labels". Question answering: the arguments are "start_positions" and
-        "end_positions", the classes are indices of tokens, and None stands for names.
+        Pairs of texts: {"labels": index in names}. Question answering: {"start_positions", "end_positions": index of
+        the answer's first or last token in the window, 0 if it lacks the answer}; names is None.
         """
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
@@ -311,9 +311,9 @@ class Kind(ABC):
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 
     def mean_scores(self, scores: pd.DataFrame) -> dict[str, float | int]:
-        """Return {name of a metric in `MEASURES`: its value}, and the number of rows, such as "n_questions".
+        """Return metrics over all rows, and numbers of rows, such as {"exact_match": 81, "f1": 88, "n_questions": 200}.
 
-        scores: the table of `score_answers`.
+        scores: the table of `score_answers`. Names and units of metrics are in `MEASURES`.
         """
         raise NotImplementedError(f"No model answers a task of kind {self.name}.")
 

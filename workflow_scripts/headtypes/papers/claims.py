@@ -346,8 +346,8 @@ def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES))
     """Return a `Correction` for each of `verdicts`: the verdict, corrected for the number of claims (Holm).
 
     verdicts: the verdicts on all claims for one model with a partition or task.
-    tested: the kinds of claims to correct: "stated" by the paper, "inferred" from its words, or "from_table".
-    A finding (value beside a limit) whose corrected p-value is 0.05 or more counts as open.
+    tested: kinds of claims to correct, keys of `BASES` such as "stated"; a verdict on another kind of claim becomes "".
+    A finding (one value tested against a limit) counts as open if its corrected p-value is 0.05 or more.
     """
     p = np.array([it.p if verdict.claim.basis in tested else np.nan for verdict in verdicts for it in verdict.findings])
     # With a probability of at least 0.95, no tested finding that an interval decided is wrong.

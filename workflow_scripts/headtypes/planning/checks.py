@@ -200,8 +200,8 @@ def left_out(config: Config, conditions: Sequence[str], kinds: Sequence[Iterable
     """Return the names of the conditions that are skipped because some of their types are in no partition.
 
     conditions: names of conditions. kinds: for each partition, the names of its types.
-    Raises `ConfigError` instead if such a type is not one of Guan et al.'s four, or if the configuration has a list
-    `select.conditions`; and if all types of a condition are in partitions, but no one partition has all of them.
+    A type in no partition raises `ConfigError` instead if it is not one of Guan et al.'s four, or if the configuration
+    has a list `select.conditions`. So does a condition whose types are in partitions, but not all in the same one.
     """
     possible = list(dict.fromkeys(type_ for types in kinds for type_ in types))
     left, mistakes = [], []

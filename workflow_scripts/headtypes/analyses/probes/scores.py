@@ -49,13 +49,13 @@ read_probe_scores = table_reader(
 
 
 def measure_probes(probes: dict, sentences: Sequence[Sentence], arcs: ArcGuesses) -> tuple[pd.DataFrame, RightWords]:
-    """Return a table of attachment scores of probes and baselines, and their numbers of right words in each sentence.
+    """Return (table of attachment scores, right words in each sentence) of systems, which are probes and baselines.
 
     probes: the result of `measure.train_probes`. sentences: the evaluated part of the treebank. arcs: guesses of
         attention heads on them. Baselines: right-branching, and the offset and the head that are best on `sentences`.
-    Punctuation does not count. Columns of the table:
-      system, minus: name of a probe or baseline; the system whose score is subtracted, empty if none is.
-      uas, low, high: unlabelled attachment score, or a difference of two, in percent; its interval over sentences.
+    Punctuation does not count. Columns of the table of scores:
+      system, minus: name of a system; the system whose score is subtracted, empty if none is.
+      uas: unlabelled attachment score, or a difference of two, in percent. low, high: its interval over sentences.
       least, most: smallest and largest score among the random starts of a probe; NaN for a difference.
     """
     kept = [sentences[index] for index in arcs.sentence]

@@ -35,9 +35,8 @@ _NONE = -1
 class SameWord:
     """The attention of words to equal words, on every sample.
 
-    shares: [sample, layer, head, place] attention of a word to the same word at the place. It is the mean over the
-        sample's words that have the same word there; NaN if none has. Place 0 is the other text, place 1 is elsewhere
-        in the word's own text.
+    shares: [sample, layer, head, place] attention of a word to the same word at the place, as a mean over words that
+        have the same word there; NaN if none has. Place 0 is the other text, 1 is elsewhere in the word's own text.
     chance: [sample, place] the same mean for even attention to visible tokens. frequent: words that are not counted.
     """
 
@@ -60,7 +59,8 @@ class SameWord:
 class SameWords(PerSample):
     """A reducer (it reads a model's attention) that measures how much attention words give to the same word elsewhere.
 
-    words, frequent: the two values that `words_of` returns. Result: {"shares", "chance", "frequent"} of `SameWord`.
+    words, frequent: the two values that `words_of` returns. Result: three fields of `SameWord`, {"shares": [sample,
+    layer, head, place] attention, "chance": [sample, place] the same for even attention, "frequent": list of words}.
     """
 
     by_head = True

@@ -59,11 +59,11 @@ def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) ->
 
     groups: for each cluster, shares of attention (near, special, far) of its centroid (the mean of its heads).
     errors: standard errors of these shares over heads. halves: the same shares, from each half of the samples.
-    For k = 4 names are assigned one-to-one, with the largest total score. The scores of a cluster are far - special for
-    dense, near for diagonal, min(far, special) for dense_vertical, and special - far for vertical. A name is doubtful
-    if another name (by score) or another cluster (by its share near, far or special) is behind by no more than this
-    difference changes on one of `halves`, or, for the cluster, by no more than two standard errors.
-    For any other k the names are `type-1`, `type-2`, ..., in the order of the clusters, and no name is doubtful.
+    For k other than 4 the names are `type-1`, `type-2`, ..., never doubtful. For k = 4 names are assigned one-to-one,
+    with the largest total score; a cluster's scores are far - special for dense, near for diagonal, min(far, special)
+    for dense_vertical, and special - far for vertical. A name is doubtful if another name for the cluster (by score or
+    total score) or the next cluster (by its share near for diagonal, far for dense, special for vertical) is close: the
+    lead is no larger than its change on one of `halves` or, over the next cluster, than two standard errors.
     """
     k = len(groups.near)
     if k != len(TYPES):

@@ -56,8 +56,8 @@ def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
 def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
     """Return the p-value of the hypothesis that heads have no gaps: the larger of the p-values of two dips.
 
-    gaps: {"line", "paths": dip in percent}, the result of `head_gaps`. heads: number of heads.
-    Both dips are tested against dips of `heads` uniform random numbers; p is 1 for a dip below the mean of these dips.
+    gaps: the result of `head_gaps`, {"line": dip of heads' positions, "paths": dip of path lengths}, in percent.
+    Each dip is tested against 1,999 dips of `heads` uniform random numbers each; a dip below their mean has p = 1.
     """
     return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
 

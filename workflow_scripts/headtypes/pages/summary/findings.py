@@ -43,9 +43,9 @@ _FINDING = re.compile(
 
 
 class Mark(NamedTuple):
-    """A row of a card's picture: a label, and a value as text and as a dot, placed in percent of the picture's width.
+    """A row of a card's picture: a label, a value as text, and places in percent of the picture's width.
 
-    tick, bar: places of a value to compare with, such as chance, and of the ends of a range; None if not drawn.
+    dot: place of the value. tick: place of a value to compare with, such as chance. bar: places of a range's two ends.
     """
 
     label: str

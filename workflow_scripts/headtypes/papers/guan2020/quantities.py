@@ -189,7 +189,7 @@ def bracket(name: str, doubtful: Sequence[str]) -> str:
 class ScoredAnswers(NamedTuple):
     """Exact match and F1 of a model on `n_questions` questions, without ablation and under each ablation.
 
-    scores: {"exact_match" or "f1": `Scored`}; `scores["f1"].sum({"zero": 1})` is the percent under condition "zero".
+    scores: {"exact_match" or "f1": `Scored`, which returns weighted sums of conditions' mean scores, in percent}.
     """
 
     scores: Mapping[str, Scored]
@@ -243,7 +243,7 @@ def _weighted_sum(
 
 
 def published_quantities(published: Guan2020, row: str | None = None) -> Model:
-    """Return a `Model` with the paper's own numbers. row: the row of Table 1 with the stability; None: no stability."""
+    """Return a `Model` with the paper's own numbers. row: name of the row of Table 1 that gives stability, or None."""
     values = {f"{row.id}.{metric}": getattr(row, metric) for row in published.conditions for metric in METRICS}
     values |= {f"share.{name}": share for name, share in published.shares.types.items()}
     if row is not None:
