@@ -31,9 +31,9 @@ class Pass:
 
 @dataclass(frozen=True)
 class Block:
-    """The attention of some heads and query rows in one layer: read `attention`, or in a reducer of norms `shares`.
+    """Attention in a layer, [sample, head, row, key]: reducers of weights read `attention`, those of norms `shares`.
 
-    layer: number of the layer, from 0. heads, rows: slices of the layer's heads and of the query tokens, from 0.
+    layer: number of the layer, from 0. heads, rows: the block's slices of the layer's heads and query tokens, from 0.
     group: samples of one length: `group.samples` is their slice of the batch, `group.length` their number of tokens.
     memory: storage of `attention`, which the next block overwrites; None if no reducer reads attention.
     outputs: [sample, head, row, channel] head outputs (attention times values), in the model's precision.
@@ -41,7 +41,7 @@ class Block:
     lengths: [sample, head, key] length of the vector that each token hands over; None for a reducer of weights.
     to_none: [sample, head, row] share of attention to no token; None without a sink (`hook.Layer`), or for norms.
     stream: [sample, token, width] residual stream to which the layer's output is added. written: [sample, head, row]
-        float32 length of what a head adds to the stream. Both are None unless a reducer reads attention and the stream.
+        float32 length of what a head adds. stream, written: None unless reducers read the stream and attention.
     """
 
     layer: int
@@ -61,8 +61,8 @@ class Block:
     def attention(self) -> Float[Tensor, "sample head row key"] | None:
         """Attention in float32; None if no reducer of the pass reads attention.
 
-        A row and its `to_none` (the share for no token) sum to one. For a reducer of norms they do not: each row is
-        divided by its sum of attention times `lengths`, so that rows of `shares`, its product with them, sum to one.
+        A row and its `to_none` (the share for no token) sum to one. For a reducer of norms, a row is divided by the
+        sum over keys of attention * `lengths`, so that the row of `shares`, attention * `lengths`, sums to one.
         """
         rows = self.rows.stop - self.rows.start
         return None if self.memory is None else self.memory[:, :, :rows, : self.group.length].float()

@@ -37,7 +37,7 @@ class ModelPair(NamedTuple):
 
 
 def list_pairs(parents: Mapping[str, str | None], models: Mapping[str, str]) -> list[ModelPair]:
-    """Return a `ModelPair` for every two keys of `parents`; `other` is the ancestor, or without one the earlier key.
+    """Return a `ModelPair` for every two keys of `parents`: `other` is an ancestor of `model`, or the earlier key.
 
     parents: {"tuned on squad": "bert on squad" if the model tuned was fine-tuned from bert, else None}.
     models: {"tuned on squad": "tuned"}. Two keys with the same model are a `same model` pair.
@@ -120,9 +120,9 @@ def shared_heads_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Part
     """Return each head's types in both models of each related pair, such as model and parent; one row for each head.
 
     pairs: a pair without a relation has no rows. partitions: {name in a pair, such as "bert on squad": partition}.
-    Columns: model, other: both names; layer, head, from 0; type, other_type: the head's type in `model` and in `other`;
+    Columns: model, other: the pair's names; layer, head: from 0; type, other_type: the head's type in model and other;
         same_cluster: whether the head's clusters in the two models are matched (clusters are matched one to one, so
-        that most heads agree); doubtful, other_doubtful: whether the names of both types are marked as uncertain.
+        that most heads agree); doubtful, other_doubtful: whether the name of type, or of other_type, is uncertain.
     """
     tables = []
     for pair in pairs:

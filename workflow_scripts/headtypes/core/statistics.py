@@ -123,8 +123,8 @@ class Together:
 def added(parts: Sequence[Evidence]) -> Evidence | Together:
     """Return the sum of one or more means, with its `value`, interval (`ends`) and p-values (`tails`).
 
-    parts: the means, over the same units. The result is a `Together` if nearly all units have the same value in some
-    mean (`Evidence.is_exact`) and there are other means; it is an `Evidence` otherwise.
+    parts: the means, over the same units. The result is a `Together` if there are several means and nearly all units
+    of at least one of them have the same value (`Evidence.is_exact`); it is an `Evidence` otherwise.
     """
     if len(parts) == 1:
         return parts[0]

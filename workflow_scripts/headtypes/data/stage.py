@@ -78,8 +78,8 @@ def test(plan: Plan, task: str, **others: str) -> str | list:
 def fetching(rule: str, key: Literal["file", "training_file", "test_file"], place: str) -> Stage:
     """Return the declaration of the rule called `rule`, which fetches a task's rows from its `source`.
 
-    key: key of `source` that names a local file; "training_file" also selects the split "train" of data from the Hub.
-    place: folder below `results/sources` for the rule's benchmark (its time and memory).
+    key: key of `source` that names a local file; from the Hub, "training_file" selects the split "train", others the
+        split in `source`. place: folder below `results/sources` for the file with the rule's time and memory.
     """
 
     def of_task(plan: Plan, task: str) -> dict:

@@ -44,11 +44,11 @@ class Scale(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """A value, and the side of a limit ("above" or "below") on which the paper claims the value to be.
+    """A value, and the `side` of a `limit` ("above" or "below") on which the paper claims the value to be.
 
     quantity, measured, unit: the value in words, the value with its interval, and the unit, such as "points", or "".
     reading: name of the reading of the paper under which the value is counted; "" if there is only one reading.
-    scale: if `quantity` has a percentage ("less 90 % of ..."): `scale.measured(80)` is the value at 80 %; else None.
+    scale: if `quantity` has a percentage ("less 90 % of ..."), its `Scale`: `scale.measured(80)` is the value at 80 %.
     """
 
     quantity: str
@@ -63,7 +63,7 @@ class Finding:
     def verdict(self) -> str:
         """HOLDS if the interval (or a value without one) is on the claimed side, FAILS if on the other, else OPEN.
 
-        The verdict is also OPEN if the value is over fewer than 8 units, or if its interval has no width.
+        The verdict is also OPEN if the value is a mean of fewer than 8 units, or if its interval has no width.
         """
         if not self.measured.decides:
             return OPEN
@@ -77,7 +77,7 @@ class Finding:
     def p(self) -> float:
         """The two-sided p-value of the hypothesis that the true value equals `limit`.
 
-        It is 1 if the value is over fewer than 8 units, or if its interval has no width; else NaN without an interval.
+        It is 1 for a mean of fewer than 8 units or an interval without width; for other values without interval, NaN.
         """
         if not self.measured.decides:
             return 1.0
@@ -267,7 +267,7 @@ class Claim:
 class Claims(list[Claim]):
     """A list of a paper's claims; about: the kind of data that all of these claims are judged on, such as "text".
 
-    A call with the fields of a `Claim` appends it. A call without `ask` returns a decorator for the function `ask`.
+    A call with the fields of a `Claim` appends it; a call without `ask` decorates the function that becomes its `ask`.
     """
 
     def __init__(self, about: str) -> None:

@@ -36,8 +36,8 @@ def drops_of_draws(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Da
     """Return {score, such as f1: its drops from the baseline under a condition and under draws of random heads}.
 
     controls: a row for each draw of random heads and each question, with the columns draw, id (of the question),
-    overlap (share of the condition's heads that the draw changes alike) and scores. scores, baseline: a row for each
-    question, with id and scores, under the condition and the baseline. Questions that `controls` lacks are ignored.
+    overlap (share of the condition's heads with the same operation in the draw) and each score. scores, baseline: a
+    row for each question, with id and each score, of condition and baseline. Questions not in `controls` are ignored.
     """
     controls = controls.sort_values(["draw", "id"])
     asked, overlap = controls["id"].unique(), float(controls.groupby("draw")["overlap"].first().mean())

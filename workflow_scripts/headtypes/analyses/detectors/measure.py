@@ -118,11 +118,11 @@ class Targets(PerSample):
 
 
 def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens: int, what: str) -> pd.DataFrame:
-    """Return a row for each detector, sequence, layer and head, with columns of these names (from 0), score and null.
+    """Return a row for each detector, sequence, layer and head (from 0), with columns of these names, score and null.
 
-    score: share of the head's attention to the token that the detector looks for, such as the previous one; mean over
-    tokens. null: for induction and duplicate, the score with the second half shuffled; for first, the largest share to
-    another position; for previous and next, to another distance. what: name of the work in messages.
+    score: mean share of attention to the token that a detector looks for, such as the previous one. null: for induction
+    and duplicate, the score if the second half of a sequence, a copy of the first, is shuffled; for first, the largest
+    mean share to another position; for previous and next, at another distance. what: name of the work in messages.
     """
     (scores,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     score, null = (np.stack([pair[side] for pair in scores.values()]) for side in (0, 1))

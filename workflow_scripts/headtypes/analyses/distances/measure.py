@@ -186,9 +186,9 @@ def reducers_of(encoded: Encoded, norms: bool) -> list[Reducer]:
 
 
 def features_of(samples: list[Sample], encoded: Encoded, read: list[np.ndarray]) -> Features:
-    """Return the features of samples, whose tokens are in `encoded`.
+    """Return the features of samples, whose tokens are in `encoded` in the same order.
 
-    read: the results of `DistanceFeatures`, for weights and, if norms are read, for norms.
+    read: results of `DistanceFeatures`, [sample, layer, head, column]: for weights and, if norms are read, for norms.
     """
     lengths, ids = np.array(encoded.lengths, dtype=np.int32), [sample.id for sample in samples]
     shares = dict(zip(chain(*SHARES.values()), chain(*map(split, read)), strict=False))

@@ -299,8 +299,8 @@ class AttentionAndWords(Attention):
     """A probe that scores as `Attention` does, with weights from a linear layer with a bias on both words' vectors.
 
     maps: twice the number of heads. channels: length of a word's vector. generators: one for each random start.
-    root: which vector candidate i has. `first`: word i's; the root (candidate 0) has none. `released`, as in the
-        paper's code: word i + 1's; the last candidate has none.
+    root: which vector candidate i has. `first`: word i's; the root (candidate 0) has zeros. `released`, as in
+        the paper's code: word i + 1's; the last candidate has zeros.
     """
 
     def __init__(
@@ -326,9 +326,9 @@ class AttentionAndWords(Attention):
 class DistanceAndWords(nn.Module):
     """A probe that scores candidates for each word's syntactic head, from both words' vectors and their distance.
 
-    A call with a sentence gives [random start, candidate, word] scores; candidate 0 is the root, candidate i word i.
-    channels: length of a word's vector. generators: one for each random start. root: which vector candidate i has:
-        `first`: word i's (the root has none); `released`, as in the paper's code: word i + 1's (the last has none).
+    A call with a sentence gives scores, [random start, candidate, word]; candidate 0 is the root, candidate i word i.
+    channels: length of a word's vector. generators: of each random start's weights. root: which vector candidate i has:
+        `first`: word i's (the root has zeros); `released`, as in the paper's code: word i + 1's (the last has zeros).
     """
 
     def __init__(self, channels: int, generators: Sequence[torch.Generator], root: str):

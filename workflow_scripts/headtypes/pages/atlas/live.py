@@ -125,8 +125,8 @@ class Live:
     def page(self, first: str | None = None, second: str | None = None) -> dict:
         """Return the data of the model's page on one or two texts or, without `first`, on an example.
 
-        The data are those of `read`, but its "answers" are in "live": {"asks": what the user should write, "first" and
-        "second": the texts shown, "answers": the list that `read` describes}.
+        The result is that of `read`, with "live" in place of "answers": {"asks": a request to the user, "first" and
+        "second": the texts shown, such as question and context, "answers": the list that `read` describes}.
         """
         beginning = _BEGINNINGS.get(self._head, ("", _EXAMPLE, None))
         asks, *example = (text and text.format(mask=self._tokenizer.mask_token) for text in beginning)

@@ -120,11 +120,11 @@ def _changed(readings: pd.DataFrame) -> pd.DataFrame:
 def over_models(ledger: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each claim, with the number of cells (rows of `ledger`) and of models that have each verdict.
 
-    ledger: the result of `ledger_table`. Columns: paper, id, basis, place, claim; and these numbers:
-    cells, cells_{verdict}: all cells, and those with this verdict.
+    ledger: a `ledger_table`. Columns: paper, id, basis, place and claim, as in that table; and these numbers:
+    cells, cells_{verdict}: all cells of the claim, and its cells with this verdict.
     models, families: trained models with a verdict, and their families.
     models_hold, models_fail, models_open: models in which the claim holds in all cells with a verdict, fails in all, or
-        neither. low, high: 95 % interval of models_hold in percent of models; for high, models_open count, too.
+        neither. low, high: 95 % interval of the percent of models in which it holds; models_open hold for high.
     untrained, untrained_hold: networks of random weights with a verdict, and those in which the claim holds. If it
         holds in over half of these networks, models in which it holds count in models_open, not in models_hold.
     """

@@ -47,8 +47,8 @@ class DataSets(Data):
 class SurfaceValue(Data):
     """A value of section 3 of the paper, such as the mean attention to [SEP], whose `statistic` is "sep".
 
-    value: as printed; above, below: a printed limit instead; wording: the paper's words, if it prints neither.
-    heads: number of heads beyond the limit, if the text counts heads.
+    value: the number. above, below: a bound ("over 0.5"), if no number is printed. wording: words, if there is neither.
+    heads: number of heads whose statistic is beyond this bound, if the text counts heads.
     layers: the layers that the text names, from 1; if it counts heads, the layer of each of these heads.
     """
 

@@ -169,7 +169,7 @@ def by_thirds(by_layer: np.ndarray) -> np.ndarray:
 
 
 def beyond_others(thirds: np.ndarray, third: Third) -> np.ndarray:
-    """Return the value of one third of the layers, [...], less the larger of the two others; thirds: [..., third]."""
+    """Return [...], the value in `third`, say "middle", of `thirds`, [..., third], less the larger of both others."""
     number = THIRDS.index(third)
     return thirds[..., number] - np.delete(thirds, number, axis=-1).max(axis=-1)
 
@@ -327,9 +327,9 @@ def read_stabilities(
 def models_beside(partitions: Sequence[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
     """Return {(model, partition): {row of the paper's Table 1: types of heads of the model that repeats the row}}.
 
-    Outer keys: clusterings of models that repeat the row "squad". Inner: that clustering, and for each other row the
-    one with the same method and k (of several, that of the same name, or the first). read: {(model, partition): types
-    of heads}. partitions: dicts with the keys model, partition, method (or None), k, and published (the row, or None).
+    Outer keys: each clustering of a model that repeats the row "squad". Inner: for "squad" this clustering; for another
+    row that of a model that repeats it, with the same method and k (of several, that of the same name, else the first).
+    Types are from `read`. partitions: dicts with model, partition, method (or None), k, published (a row, or None).
     """
     families = {}
     for main in partitions:

@@ -26,7 +26,7 @@ class Shares(Quantities):
     """
 
     def by_norms_beyond(self, kind: str, times: float) -> Quantity:
-        """Return n - `times` * w: percent of all heads' norms and of weights that tokens of a kind, say "sep", get."""
+        """Return n - `times` * w, where tokens of a kind, say "special", get n % of all norms and w % of weights."""
         names = f"{kind}.norms", f"{kind}.weights"
         if any(name not in self for name in names) or self[names[1]].value == 0:
             raise NoVerdictError(self.otherwise)

@@ -63,10 +63,10 @@ class Statistics:
         return self._known(self.layers, name)
 
     def ratio(self, above: str, below: str) -> np.ndarray:
-        """Return the statistic `above` divided by the statistic `below`, both of layers: [layer].
+        """Return, [layer], the statistic of layers named `above` divided by the one named `below`.
 
-        above, below: names of the statistics. With statistics of each segment, return r + (above - r * below) /
-        mean(below), [segment, layer], where r is mean(above) / mean(below), and means are over segments.
+        If this object has the statistics of each segment, return [segment, layer]: r + (above - r * below) /
+        mean(below). Means are over segments, and r = mean(above) / mean(below) is also the mean of the result.
         """
         above, below = self.of_layers(above), self.of_layers(below)
         if above.ndim == 1:
@@ -83,10 +83,10 @@ class Statistics:
 
 
 def limit_of(behaviour: Behaviour, statistics: Statistics) -> np.ndarray:
-    """Return the limit above which a head shows a behaviour: [1], one number for all layers.
+    """Return the limit above which a head shows a behaviour.
 
-    If the limit is proportional to the entropy of uniform attention, it is scaled to that entropy in `statistics`: to
-    [layer], or to [segment, layer] if `statistics` has the statistics of each segment.
+    A fixed limit is [1]. A limit in proportion to the entropy of uniform attention is scaled from this entropy on the
+    paper's text to the entropy in `statistics`: [layer], or [segment, layer] if `statistics` has each segment's values.
     """
     if behaviour.uniform is None:
         return np.array([behaviour.above])
