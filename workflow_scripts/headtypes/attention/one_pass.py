@@ -63,7 +63,7 @@ def read_attention(
 class AttentionReader:
     """A hook that hands the attention of each layer on one batch to reducers, and leaves the model as it is.
 
-    lengths: measures vectors that tokens hand over; None if no reducer reads norms or the residual stream.
+    lengths: measures the vectors that heads hand over or write; None if no reducer reads norms or the residual stream.
     stream: the model's residual stream; None if no reducer reads it.
     """
 

@@ -51,10 +51,10 @@ class Reading:
 class Operation:
     """An operation that a condition applies to heads, such as `zero` or `temperature 2`.
 
-    table: number of the table of Guan et al. 2020 that has conditions with this operation.
+    table: number of our table, after Guan et al. 2020, that shows conditions with this operation.
     change: function that returns the heads' new outputs, [sample, head, query, channel], or what broadcasts to them. It
-        takes an `ablate.AblatedHeads` and, if the text has one, the number as text. None if heads stay as they are.
-    number: regular expression of what may follow the name, such as `( [0-9]+)?`. takes: the same in words.
+        takes an `ablate.AblatedHeads`, and "2" as `number` for `temperature 2`, say. None if heads stay as they are.
+    number: regular expression of what may follow the name, such as `( [0-9]+)?`. takes: what may follow, in words.
     draws: whether the number is the seed of random draws.
     readings: fields of `Reading` that can change the operation's result.
     """
@@ -159,7 +159,7 @@ def need_head_outputs(operations: Iterable[str]) -> bool:
 
 
 def table_of(operations: Iterable[str]) -> int:
-    """Return the table of Guan et al. 2020 for a condition: 3 if one of its operations is of table 3, else 2."""
+    """Return our table, after Guan et al. 2020, for a condition: 3 if one of its operations is of table 3, else 2."""
     return max((operation_of(operation).table for operation in operations), default=2)
 
 

@@ -69,7 +69,7 @@ class Block:
 
     @property
     def shares(self) -> Float[Tensor, "sample head row key"]:
-        """Attention; in a reducer of norms, attention times `lengths`, divided by the row's sum of these products."""
+        """Each key's share of a row: attention, or, for norms, attention times `lengths`, scaled to sum to one."""
         return self.attention if self.lengths is None else self.attention * self.lengths[:, :, None]
 
 
@@ -101,7 +101,7 @@ class Reducer(Protocol):
     def add(self, block: Block) -> None: ...
 
     def right(self) -> Bool[Tensor, "sample layer head ..."]:
-        """Return whether each number read in the batch is valid, not NaN for example; the pass fails if one is not."""
+        """Return whether each number read is valid, such as finite (...: further axes); if one is not, a pass fails."""
 
     def finish(self) -> None: ...
 

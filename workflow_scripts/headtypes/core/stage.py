@@ -145,7 +145,7 @@ class Stage:
 
 
 def stage(computes: Computation | None = None, **fields: Any) -> Callable[[Callable[..., dict]], Stage]:
-    """Return a decorator that makes a `Stage` of a function (plan) -> spec, its field `spec`; fields: the others."""
+    """Return a decorator that makes a `Stage` with the decorated function as `spec`; arguments: its other fields."""
     return lambda spec: Stage(spec, computes=computes, **fields)
 
 

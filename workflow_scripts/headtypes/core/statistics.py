@@ -101,8 +101,8 @@ class Evidence:
 class Together:
     """A sum of n means, with its interval (`ends`) and p-values (`tails`), made from the intervals of the means.
 
-    parts: the n means. The low end of the sum is the sum of their low ends, each with 1/n of the probability of error.
-    The high end and the p-values are found in the same way.
+    parts: the n means. Their low ends, each with 1/n of the probability of error, add up to the sum's low end, their
+    high ends to its high end. A one-sided p is half of the smallest error at which the interval excludes the limit.
     """
 
     def __init__(self, parts: Sequence[Evidence]) -> None:

@@ -130,10 +130,11 @@ def in_each_reading(readings: Mapping[str, Findings]) -> list[Finding]:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A value that a claim compares with a limit; `above` or `below`, called with the limit, gives the `Finding`.
+    """A value that a claim puts on one side of a limit; `above(limit)` or `below(limit)` returns the claim's `Finding`.
 
     label, measured, unit: the value in words, the value with its interval, and the unit, such as "points", or "".
-    scale: if `label` has a percentage ("score less 90 % of ..."): `scale.measured(80)` is the value at 80 %; else None.
+    scale: a `Scale` if `label` has a percentage, as in "score less 90 % of the baseline's": `scale.measured(80)` is
+        the value with 80 % in its place. None without a percentage.
     """
 
     label: str
@@ -296,11 +297,10 @@ class Verdict:
     def deciding(self) -> int | None:
         """The index in `findings` of the finding that decides the verdict; None if there is no verdict.
 
-        In a reading of the paper that fails, the failing finding with the smallest p-value decides. In any other
-        reading, the finding with the reading's verdict and the largest p-value decides. Of several readings' deciding
-        findings, the one with the largest p-value is taken.
+        In a reading of the paper that fails, the failing finding with the smallest p-value decides; in a reading that
+        holds, the finding with the largest p-value; in an open reading, the open finding with the largest p-value.
+        Among the readings' deciding findings, the largest p-value decides. A missing p-value counts as 0.
         """
-        # A missing p-value counts as 0.
         p = np.nan_to_num([finding.p for finding in self.findings])
         of_readings = _of_readings(self.findings, _of_each(self.findings))
         chosen = [(min if verdict == FAILS else max)(made_by, key=p.__getitem__) for verdict, made_by in of_readings]

@@ -93,9 +93,9 @@ def comparison_table(
 ) -> pd.DataFrame:
     """Return a table with a row for each verdict on a claim and for each published value next to ours.
 
-    columns: the columns of the table: the keys of `Subject.names`, and the columns that all papers have (`COLUMNS`).
-    repeats: {name of a group: models that differ in a random seed alone}. If at least five of a group have the same
-        data, they are also judged together. Rows about groups come last; their `kind` ends in " over models".
+    subjects: models, each with a partition or task. columns: those of the table, keys of `Subject.names` and `COLUMNS`.
+    repeats: {name of a group: models that differ in a random seed alone}. Five or more models of a group are also
+        judged together on each partition or task. Rows about groups come last; their `kind` ends in " over models".
     tested: the kinds of claims, such as "stated", whose verdicts are corrected for their number by Holm's procedure.
     """
     judged: list[_Judged] = []

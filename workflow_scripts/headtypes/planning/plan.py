@@ -277,7 +277,7 @@ class Plan:
 
     @cached_property
     def controlled(self) -> list[AblationPlan]:
-        """The evaluations that the section `controls` repeats with random heads in place of the condition's."""
+        """The evaluations that the section `controls` repeats on random heads, as many as the condition ablates."""
         return list(filter(self._is_controlled, self.ablations))
 
     def controlled_of(self, model: str, partition: str) -> list[AblationPlan]:
@@ -306,7 +306,7 @@ class Plan:
 
     @cached_property
     def gradients(self) -> list[FeaturePlan]:
-        """The pairs (model, task) on which gradients are taken: all tasks of kind text, and the one that it answers."""
+        """The pairs (model, task) for gradients: a model's tasks of kind text, and the task that the model answers."""
         return [
             entry
             for entry in self.features

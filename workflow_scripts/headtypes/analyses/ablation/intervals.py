@@ -57,7 +57,7 @@ class Scored:
         """Return a sum of mean scores, each times a weight, with its interval, in the unit of the score, such as %.
 
         weights: {condition: weight}; {"baseline": 1, "zero": -1} gives by how much the mean is less under "zero".
-        baseline: name of the condition without ablation, if `weights` has it. Only the interval depends on this name.
+        baseline: the condition without ablation, if in `weights`; if it is not named, the interval can be too narrow.
         """
         weights = {condition: weight for condition, weight in weights.items() if weight}
         rest = sum(weights.values())

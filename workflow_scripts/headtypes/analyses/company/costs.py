@@ -156,11 +156,11 @@ def _over_units(company: Company, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
 
 
 def largest_pair(away: np.ndarray, lost: np.ndarray, fit: Fit, *, seed: int) -> dict:
-    """Return the two heads whose joint cost differs most, in standard errors, from the sum of their costs.
+    """Return two heads whose joint cost differs most from the sum of their costs, in standard errors of the difference.
 
-    away: [set, head], 1 for heads that a set leaves out. lost: [set] losses in nats. fit: the result of `fit_sets` for
-    both. seed: of the permutations for p. Pairs of the 24 heads with costs furthest from 0, in standard errors, are
-    tested if at least 3 sets leave out both heads. Keys of the result:
+    away: [set, head], 1 for heads that a set leaves out. lost: [set] losses in nats. fit: `fit_sets(away, lost)`. seed:
+    of permutations of what the costs leave unexplained, which give p. Pairs of the 24 heads with costs furthest from 0,
+    in standard errors, are tested if at least 3 sets leave out both heads. Keys of the result:
       heads, sets: indices of the two heads, and the number of sets that leave out both.
       effect, standard_error: joint cost minus the sum of both costs, in nats, and its standard error.
       p: how probable it is that by chance any tested pair has an effect of as many standard errors.

@@ -141,13 +141,13 @@ def measure_detectors(
 
 
 def detector_table(scores: pd.DataFrame, *, least: float) -> pd.DataFrame:
-    """Return a row for each detector, layer and head: mean score, its null, and whether the head is detected.
+    """Return a row for each detector, layer and head: mean score, mean null, and whether the head is detected.
 
-    scores: the table of `read_detectors`, with score and null (shares of attention) for each sequence. least: by how
-    much the score of a detected head must exceed the null. Columns of the result:
-      detector, layer, head: layer and head from 0.
+    scores: the table of `read_detectors`: for each sequence score (share of attention that goes where the detector
+    looks) and null (share that an ordinary head would give there). least: by how much score must exceed null.
+    Columns of the result, besides detector, layer and head (both from 0):
       score, null, difference, low, high: means over sequences of score, null and score - null; interval of difference.
-      above, sequences: number of sequences on which score - null is above `least`, and of all.
+      above, sequences: number of sequences on which score - null is above `least`, and number of all sequences.
       p: of a sign test of the hypothesis that score - null is above `least` on at most half of all sequences.
       corrected_p, detected: p corrected over all rows (Holm 1979), and whether corrected_p is below 0.05.
     """

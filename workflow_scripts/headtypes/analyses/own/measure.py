@@ -72,9 +72,9 @@ class HeadAnalysis:
 
 
 class QueryMeans(PerSample):
-    """A reducer whose result is [sample, layer, head], means of the numbers that `HeadAnalysis.add` gives for queries.
+    """A reducer whose result, [sample, layer, head], is the mean over queries of the numbers from `HeadAnalysis.add`.
 
-    A mean is NaN if there is no number. encoded: the samples that the model reads.
+    Queries are all tokens of a sample. Means leave out NaN, and are NaN without numbers. encoded: the samples.
     """
 
     def __init__(self, analysis: HeadAnalysis, encoded: Encoded):

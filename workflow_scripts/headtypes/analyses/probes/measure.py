@@ -188,9 +188,9 @@ def train_probes(
     training: sentences from which probes learn, one step each, in this order. scored: sentences that probes then parse.
     vectors: path of a file of word vectors in GloVe's text format; None for the model's own embeddings.
     sentences: how many of the first training sentences are used, or "all". starts: random starts of each probe.
-    root: which vector a candidate for a syntactic head has. `first`: its own word's; the root, the candidate before
-        all words, has none. `released`, as in the paper's code: the next word's, the root the first word's, and the
-        last word none; a word may also be its own syntactic head. settings: for `ModelOnTask`.
+    root: which vectors candidates for a syntactic head (the root and all words) have. `first`: a word has its own
+        vector, the root none. `released`, as in the paper's code: the root has word 1's vector, word 1 has word 2's,
+        the last word none; a word may be its own syntactic head. settings: for `ModelOnTask`, such as precision.
     Returns a dictionary for JSON with the keys
       words: [sentence] number of words of a scored sentence, without punctuation. right: {probe ("attention",
         "attention_and_words", "distance_and_words" or, with the attention of a network of random weights,

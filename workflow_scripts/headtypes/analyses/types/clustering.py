@@ -137,9 +137,9 @@ class Clustering:
     naming: Naming
 
     def named_again(self, halves: Sequence[Mapping[str, Sequence[float]]]) -> "Clustering":
-        """Return the same clusters and names; names that halves of the samples leave uncertain are now doubtful, too.
+        """Return the same clusters and names; a name that may be another on a half of the samples is doubtful, too.
 
-        halves: for each half {"near", "special", "far": [cluster] share of attention to such tokens, as in `Groups`}.
+        halves: for each half {"near", "special", "far": [cluster] share of attention, 0 to 1}, as for `name_types`.
         """
         groups = [Groups(**{name: np.array(values) for name, values in half.items()}) for half in halves]
         return replace(self, naming=name_types(self.naming.groups, self.naming.errors, groups))

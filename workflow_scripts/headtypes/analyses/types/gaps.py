@@ -24,11 +24,11 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
     """Return how far heads are from having a single peak, as dips in percent; None for fewer than 20 different heads.
 
     A dip is the largest distance between a distribution function and the nearest one with a single peak (Hartigan and
-    Hartigan 1985). features: [head, column] distance features. seed: of a k-means with two clusters. Result:
-    - position: [head] product of the head's logarithmic features with the vector between the two clusters' centres.
-    - line: the dip of the positions.
-    - paths: the dip of a head's path lengths to all heads, lower quartile over heads. Paths lead from each head to near
-      heads, so that an arc of heads has one peak along paths, and two along any line.
+    Hartigan 1985). features: [head, column] distance features, whose logarithms make each head a point. A k-means with
+    `seed` divides the points into two clusters. Result:
+    - position: [head] product of its point and the vector between the clusters' centres. line: dip of the positions.
+    - paths: for each head, the dip of the lengths of its shortest paths to all heads, along near heads; lower quartile
+      over heads. An arc of heads has one peak along paths, and two along any line.
     """
     if len(np.unique(features, axis=0)) < FEWEST_HEADS:
         return None

@@ -116,11 +116,11 @@ class SentencePair(Kind):
         return {"label": logits.argmax(1)}
 
     def score_answers(self, rows, windows, record, values):
-        """Return {id of a pair: predicted label} and a table with a row for each pair: id, label, predicted, correct.
+        """Return {id of a pair: name of its predicted label} and a table: id, label, predicted, correct of each pair.
 
-        rows, windows: the pairs, and the window of each, in the same order. values: {"label": [pair] int, index of the
-        predicted label among the model's logits}, in this order. In the table, label and predicted are pandas
-        categories, the model's labels; correct is 0 or 100. A pair without a label raises `InputError`.
+        rows, windows: pairs, and the window of each. record: names the model's labels. values: {"label": [pair] int,
+        predicted label's index among the logits}. All are in the order of rows. In the table, label and predicted are
+        pandas categories, the model's labels; correct is 0 or 100. A pair without a label raises `InputError`.
         """
         import pandas as pd
 

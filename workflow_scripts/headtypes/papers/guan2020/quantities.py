@@ -121,7 +121,7 @@ class Model(Quantities):
     def layout(self, types: Sequence[str], kind: str = "heads") -> np.ndarray:
         """Return counts of heads, [type, layer]: a row for each of `types`, then one row for all other types, if any.
 
-        kind: "heads" for this model; for the model at row "squad" of the paper's Table 1, say, "family.squad.heads".
+        kind: "heads" for this model; "family.mrpc.heads", say, for the model for row "mrpc" of the paper's Table 1.
         """
         heads: dict[str, list[int]] = defaultdict(list)
         for name, count in self.of_kind(kind).items():
@@ -297,12 +297,12 @@ def read_stabilities(
 
     partitions: types of heads. stabilities: paths of JSON files on clusterings. numbers: paths of tables with the
     stability for each k (number of types). All have the keys (model, partition). Names of quantities:
-    stability.{k}.{half}: percent of heads that all clusterings into k types give the same type, each fitted to a random
-    half of the heads or of the samples. half: "heads", "samples", or "pairs": percent of pairs of a head and a sample.
-    own_cluster: percent of pairs that are nearest to the centre of their head's cluster.
+    stability.{k}.{half}: percent of heads that all clusterings into k types give the same type. Each is fitted to a
+    random half of the "heads", "samples" or "pairs" (a head on a sample; then the percent is of pairs).
+    own_cluster: percent of pairs of a head and a sample that are nearest to the centre of the head's cluster.
     mixture_agreement.{covariance}, such as "diag": adjusted Rand index of k-means and a Gaussian mixture.
-    dips.line, dips.paths: the two dips of `head_gaps` (distances from having one peak, in percent), each less the mean
-    dip of as many uniform random numbers as there are heads.
+    dips.line, dips.paths: two distances of the heads from having one peak, in percent (`line` and `paths` of
+    `head_gaps`), each less the mean distance of as many uniform random numbers as there are heads.
     """
     found = {}
     for key, path in stabilities.items():
