@@ -168,10 +168,10 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def kept_by_chance(partition: Partition, parent_partition: Partition, *, permutations: int, seed: int) -> np.ndarray:
-    """Return the percent of heads in the same cluster as in the parent after shuffling, one for each [permutation].
+    """Return for each random permutation the percent of heads whose clusters in model and parent match: [permutation].
 
-    partition: that of the model. Each permutation shuffles the model's clusters among the heads of each layer. Then the
-        model's clusters are matched one to one with the parent's, so that most heads agree.
+    partition, parent_partition: of a model and its parent. A permutation shuffles the model's clusters among the heads
+        of each layer; they are then matched one to one with the parent's so that as many heads as possible match.
     """
     check_shapes(partition, parent_partition)
     names = order_types([*partition.types, *parent_partition.types])
@@ -188,8 +188,8 @@ def type_layers_table(partitions: Mapping[str, Partition], parents: Mapping[str,
     """Return each layer's number of heads of each type, heads_{type}, one row for each model and layer (from 0).
 
     partitions: {model: partition}. parents: {model: its parent, or None}. The column same_cluster is the percent of the
-        layer's heads that are in the same cluster as in the parent (clusters are matched one to one so that most heads
-        agree). It is NaN for a model whose parent is not in `partitions`.
+        layer's heads that are in the same cluster as in the parent (clusters are matched one to one so that as many
+        heads as possible agree). It is NaN for a model whose parent is not in `partitions`.
     """
     names = order_types(name for partition in partitions.values() for name in partition.types)
     tables = []

@@ -159,10 +159,10 @@ class Paper:
 
     published: class of the paper's data in `reference/`. name: the paper's name in paths of files.
     authors: the paper's name in sentences. title: its year and title.
-    subject: claims are judged once for each "partition" of a model, or once for each "task" of a model.
-    row: with what the config may compare a model, in words for the documentation, such as "a row of Table 1".
-    judged: on what claims are judged, in words for the documentation, such as "partition of every model".
-    judges_tasks: whether the page of results shows verdicts on all tasks of a model in full; if False, on one alone.
+    subject: "partition" or "task"; claims are judged once for each of a model's partitions, or of its tasks.
+    row: words for the documentation on the rows that a model may be compared with, such as "a row of Table 1".
+    judged: words for the documentation on what claims are judged for, such as "partition of every model".
+    judges_tasks: whether the page of results shows all tasks of a model in full; if False, the one with most verdicts.
     """
 
     published: type[Published]

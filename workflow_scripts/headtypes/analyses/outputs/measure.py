@@ -38,12 +38,11 @@ class Outputs:
     """Lengths of the vectors that every head adds to the residual stream on every sample, and the stream's size.
 
     written: [sample, layer, head, 12], by `COLUMNS`. Nine columns are the length of the vector that the head adds to a
-    token, divided by the length of the residual stream at the token, mean over: all tokens; the first; other `[CLS]`
-    and `[SEP]`; commas and periods; all other tokens; and each quarter of the sample without the first token; NaN over
-    no token. The tenth is the vector's mean length. The last two are shares of attention to the first token, and to the
-    token at which the stream has its largest magnitude. stream: [sample, layer, 3] largest and median magnitude of the
-    stream that the layer reads, and the index of the token with the largest. length: [sample] number of tokens.
-    reason: why there are no values, or None.
+    token, divided by the residual stream's length at the token, mean over: all tokens; the first; other `[CLS]` and
+    `[SEP]`; commas and periods; all others; and each quarter of the sample without the first token; NaN over no token.
+    The tenth is the vector's mean length. The last two are shares of attention, to the first token and the token of the
+    stream's largest component. stream: [sample, layer, 3] largest and median absolute component of the stream before
+    the layer, and index of the token with the largest. length: [sample] tokens. reason: why there are no values.
     """
 
     written: Float32[np.ndarray, "sample layer head 12"]
@@ -66,8 +65,9 @@ read_heads = table_reader("holds nothing that heads write", dict.fromkeys(HEADS)
 class WrittenByHeads(PerSample):
     """A reducer of vectors that heads write into the residual stream; its result is (written, stream) of `Outputs`.
 
-    written: [sample, layer, head, 12] ten lengths of vectors, two shares of attention, by `COLUMNS`. stream: [sample,
-    layer, 3] largest and median component (absolute), index of the token with the largest. kinds: see `Encoded`.
+    written: [sample, layer, head, 12] ten mean lengths of a head's vectors and two shares of its attention (`COLUMNS`).
+    stream: [sample, layer, 3] largest and median absolute component, over all tokens and channels, of the stream before
+    the layer, and the index of the token with the largest. kinds: for each sample, the kinds of its tokens (`Encoded`).
     """
 
     by_head = True

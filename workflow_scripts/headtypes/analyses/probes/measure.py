@@ -273,7 +273,7 @@ class Attention(nn.Module):
     and w and u are learned. For the root, W^k[0, j] = a W^k[CLS, j] + b W^k[SEP, j], and W^k[j, 0] = a W^k[j, CLS] + b
     W^k[j, SEP], with one learned a and b for all heads. Without special tokens, the root's score is a learned constant.
 
-    maps: twice the number of heads. generators: a random generator for each random start.
+    maps: number of maps, two for each head. generators: a random generator for each random start of the training.
     """
 
     def __init__(self, maps: int, generators: Sequence[torch.Generator], has_special_tokens: bool):
@@ -296,9 +296,9 @@ class Attention(nn.Module):
 
 
 class AttentionAndWords(Attention):
-    """A probe that scores as `Attention` does, with weights from a linear layer with a bias on both words' vectors.
+    """A probe like `Attention`; a linear layer with a bias on the two words' vectors gives the weight of each map.
 
-    maps: twice the number of heads. channels: length of a word's vector. generators: one for each random start.
+    maps: number of maps, two for each head. channels: length of a word's vector. generators: one for each random start.
     root: which vector candidate i has. `first`: word i's; the root (candidate 0) has zeros. `released`, as in
         the paper's code: word i + 1's; the last candidate has zeros.
     """

@@ -184,8 +184,7 @@ def measure_offsets(parts: Mapping[str, Sequence[Sentence]]) -> pd.DataFrame:
 def offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
     """Return six guesses at the syntactic head of each word of all sentences, [word, offset].
 
-    The guesses are the third, second and first word before the word, and the first, second and third word behind it
-    (`OFFSETS`). A guess is a word's number in the sentence, from 1; -1 if there is no such word.
+    A guess is the number, from 1, of the word at distance -3, -2, -1, 1, 2 or 3 (`OFFSETS`); -1 if there is none.
     """
     lengths = np.array([len(sentence.words) for sentence in sentences], dtype=np.int64)
     last = np.repeat(lengths, lengths)[:, None]
@@ -193,8 +192,7 @@ def offset_guesses(sentences: Sequence[Sentence]) -> np.ndarray:
     return np.where((guesses >= 1) & (guesses <= last), guesses, -1)
 
 
-# Groups of words: those that call for the head (dependents in direction 0, else their syntactic heads), all others; by
-# UPOS those that are no nouns, and no pronouns either.
+# Words that the best head looks from (dependents in direction 0, else heads), all others; no nouns; nor pronouns.
 GROUPS = ("called", "others", "no_noun", "no_noun_or_pronoun")
 CHOSEN = ("layer", "head", "direction", "other_layer", "other_head", "offset")
 QUANTITIES = ("accuracy", "other_accuracy", "offset_accuracy", "above_offset", "forward_above_backward")
@@ -295,7 +293,6 @@ def _best_heads(folds: Sequence[tuple[_Part, _Part]], listed: Sequence[tuple[str
 def _choose(best: BestHeads, at: tuple[int, int], part: _Part, pairs: Pairs) -> None:
     accuracy = pairs.is_right(part.arcs.guess).mean(0)
     seen = part.arcs.can_be(pairs.words, pairs.heads).any(0)
-    # What cannot be guessed is not a choice.
     accuracy[~np.broadcast_to(seen[:, None], accuracy.shape)] = -1
     layer, head, direction = np.unravel_index(accuracy.argmax(), accuracy.shape)
     others = accuracy[..., 1 - direction]
@@ -339,7 +336,10 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 
 
 class RelationTables(NamedTuple):
-    """Accuracies of all heads and of relations' best heads, as tables; sums: {part of a treebank: `BestHeads`}."""
+    """Accuracies: `heads` has a row for each relation, head and direction, `best` one for each relation's best head.
+
+    sums: {scored part of the treebank, such as "file": the `BestHeads` that rows of `best` are computed from}.
+    """
 
     heads: pd.DataFrame
     best: pd.DataFrame

@@ -369,8 +369,8 @@ def cluster_halves(
 
     features_by_sample: [sample, head, column] distance features. labels: [head] int, 0..k-1, clusters of the full fit.
     models: the number of halves. seed: of halves and fits. settings: method, scale and restarts, as in `cluster_heads`.
-    clusters: [half, head] int, numbered so that most heads agree with `labels`. profiles: for each half {"near",
-        "special", "far": [cluster] share of attention in this half}. Raises `InputError` for fewer than two samples.
+    clusters: [half, head] int, numbered so that as many heads as possible agree with `labels`. profiles: for each half
+        {"near", "special", "far": [cluster] share of attention}. Raises `InputError` for fewer than two samples.
     """
     samples = len(features_by_sample)
     if samples < 2:
@@ -454,8 +454,8 @@ def embed_heads(features: np.ndarray, shape: tuple[int, int], seed: int) -> pd.D
 def match_clusters(partition: Partition, parent_partition: Partition) -> dict[str, str]:
     """Return {name of a cluster in `partition`: name of the matched cluster in `parent_partition`}.
 
-    parent_partition: types of the model's parent (the model from which it was fine-tuned).
-    Clusters are matched one-to-one so that most heads are in matched clusters (Kuhn 1955, the Hungarian method).
+    parent_partition: types of the model's parent, from which the model was fine-tuned. Clusters are matched one to one
+    so that as many heads as possible are in a cluster and in its match in the parent (Kuhn 1955, the Hungarian method).
     Matched clusters without a common head are left out. Raises `InputError` if numbers of layers or heads differ.
     """
     check_shapes(partition, parent_partition)
@@ -467,7 +467,7 @@ def match_clusters(partition: Partition, parent_partition: Partition) -> dict[st
 
 
 def most_together(together: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (rows, columns): `rows[i]` is matched with `columns[i]`, so that most heads are in matched pairs.
+    """Return (rows, columns): `rows[i]` is matched with `columns[i]`, so that matched pairs have the most heads.
 
     together: [name, name] the number of heads with the row's name in one partition and the column's name in another.
         Rows and columns have the same names in the same order. The matching is one-to-one.

@@ -45,10 +45,10 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
 def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
     """Return by how many percentage points two dips exceed chance, {"line", "paths": value with interval and p-value}.
 
-    gaps: {"line", "paths": dip in percent}, the result of `head_gaps`: dips of the heads' positions on a line, and of
-        the path lengths between heads. A dip is large if numbers have several peaks (Hartigan and Hartigan 1985).
-    heads: number of heads. Chance, for either dip, is the mean dip of `heads` uniform random numbers, drawn 1,999
-        times; the spread of these dips gives the interval and the p-value. A value above 0 speaks for gaps.
+    A dip is a statistic of numbers, large if they have several peaks (Hartigan and Hartigan 1985); here in percent.
+    gaps: result of `head_gaps`; "line" is the dip of heads' positions along the line between two clusters' centres,
+        "paths" that of the lengths of paths over near heads. heads: number of heads. Chance is the mean dip of `heads`
+        uniform random numbers; 1,999 draws give it, the interval and the p-value. A value above 0 speaks for gaps.
     """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}
 

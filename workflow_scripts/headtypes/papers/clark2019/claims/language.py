@@ -307,13 +307,13 @@ def _sees_none(best: BestHeads, finds: Mapping[str, int]) -> bool:
 
 
 def sep_beyond_others(best: BestHeads, relations: Mapping[str, int]) -> Measured:
-    """Return how much more of their attention, in points, words without a relation give [SEP] than words with it.
+    """Return how many points more of their attention words without a relation give `[SEP]` than the relation's words.
 
     best: best heads, chosen and scored on different sentences. relations: {name of a relation: its row in `best`}.
-    The word with a relation is the dependent if its best head looks from there, else the syntactic head.
-    The value is a mean over relations' best heads, less chance: the mean with random heads of the same layers. A head
-    counts if its accuracy is more than ten points above that of the best guess at a fixed distance, and if [SEP] gets
-    more than 0.25 of its attention. Raises `NoVerdictError` if no head counts.
+    A relation's words are its dependents if its best head looks from dependents to syntactic heads, else its syntactic
+    heads. The value is a mean over relations' best heads, less chance: the mean with random heads of the same layers. A
+    best head counts if its accuracy is more than ten points above that of the best guess at a fixed distance, and if it
+    gives `[SEP]` more than 0.25 of all words' attention. Raises `NoVerdictError` if no head counts.
     """
     finds = _finders(best, relations)
     if not finds:

@@ -84,10 +84,10 @@ class Heads(Quantities):
         return self.quantity(name, label, self.measured(measure, rank), unit)
 
     def counted_early(self, name: str, label: str, by_layer: np.ndarray) -> Quantity:
-        """Return how many more heads per layer the first third of the layers has than the last, less chance (near 0).
+        """Return how many more heads per layer are counted in the first third of layers than in the last, less chance.
 
-        by_layer: [layer] number of heads. label, name: the counted heads in words, and in the quantity's name.
-        The interval is above 0 if the difference is larger than 97.5 % of those after permutations of `by_layer`.
+        by_layer: [layer] number of counted heads. name, label: these heads, for the quantity's name, and in words.
+        Chance, near 0, is the mean difference over permutations of `by_layer`; it is 0 for the paper's own numbers.
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
         first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
@@ -144,10 +144,10 @@ class Heads(Quantities):
 
 
 def collect_texts(found: Found, published: Clark2019) -> dict[Key, Heads]:
-    """Return the quantities of every model on every task of text, {(model, task): quantities}.
+    """Return the quantities of every model on every task of kind text, {(model, task): `Heads`}.
 
-    found: {kind: {(model, task): path}}. The files "surfaces" hold a `Surface`, "divergences" a `Divergence`, "fits"
-    the result of `layer_test` as "layers", "gradients" (not for all tasks) a `Gradients`. published: the paper's data.
+    found: {kind of file: {(model, task): path}}. A file of kind "surfaces" holds a `Surface`; "divergences", a
+    `Divergence`; "fits", JSON with the result of `layer_test` under "layers"; "gradients" (of some tasks), `Gradients`.
     """
     return {
         key: collect_quantities(
@@ -170,10 +170,9 @@ def collect_quantities(
 ) -> Heads:
     """Return the quantities of a model on a text, such as each layer's mean attention to [SEP].
 
-    surface: statistics of each head's attention in each segment. gradients: of the loss by attention weights.
-    divergences: [head, head] Jensen-Shannon divergence of two heads' attention, in nats per row. The gradients and the
-        divergences are None if not measured. published: the paper's data.
-    layers: result of `layer_test`, which asks whether heads of one layer are more alike than heads of different layers.
+    surface: statistics of each head's attention in each segment. layers: result of `layer_test`, on how alike heads
+        of one layer are beside others. gradients: of the loss by attention weights; None if not measured.
+    divergences: [head, head] Jensen-Shannon divergence of two heads' attention, nats per row; None if not measured.
     """
     whole, measured, missing = whole_statistics(surface, gradients, published), {}, {}
     if layers["difference"] is None:
@@ -228,11 +227,12 @@ def _permuted(layers: Mapping[str, float | None]) -> Measured:
 
 
 def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> Measured:
-    """Return the mean divergence of heads with one behaviour less that of other pairs, less chance, in nats per row.
+    """Return the mean divergence of two heads with the same behaviour, less that of two that differ in it, less chance.
 
-    divergences: [head, head]; None if not measured. marked: [layer, head] str, the behaviour of each head, "" for none.
-    Pairs of two heads without behaviour are left out. Chance is the mean of the difference when behaviours are permuted
-    within each layer. Raises `NoVerdictError` without divergences, or if no two heads, or all, have the same behaviour.
+    divergences: [head, head] in nats per row, as the result; None if not measured. marked: [layer, head] str, each
+        head's behaviour, "" for none. Two heads without behaviour are left out; a head with one and a head without
+        differ. Chance is the mean of the difference when behaviours are permuted within each layer.
+    Raises `NoVerdictError` without divergences, or if no two heads, or all, have the same behaviour.
     """
     names, counts = np.unique(marked, return_counts=True)
     pairs = {name: count * (count - 1) / 2 for name, count in zip(names, counts, strict=True)}
