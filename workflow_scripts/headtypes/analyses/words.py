@@ -142,7 +142,7 @@ class WordReducer(ListPerSample):
     """A base class of reducers, run with a model, that read the attention between words.
 
     word_of_token: for each sample the index of each token's word, -1 for special tokens. A subclass defines
-    `add_words`, which gets `WordRows`: attention of some words of a sample to all. A word comes once in each layer.
+    `add_words`, which gets `WordRows`: attention of some words of a sample to all. A word's row comes once a layer.
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]]):

@@ -299,7 +299,7 @@ class Verdict:
 
         In a reading of the paper that fails, the failing finding with the smallest p-value decides; in a reading that
         holds, the finding with the largest p-value; in an open reading, the open finding with the largest p-value.
-        Among the readings' deciding findings, the largest p-value decides. A missing p-value counts as 0.
+        Among several readings' deciding findings, the one with the largest p-value is taken. A missing p-value is 0.
         """
         p = np.nan_to_num([finding.p for finding in self.findings])
         of_readings = _of_readings(self.findings, _of_each(self.findings))

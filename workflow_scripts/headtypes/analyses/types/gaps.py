@@ -26,7 +26,7 @@ def head_gaps(features: np.ndarray, seed: int) -> dict | None:
     A dip is the largest distance between a distribution function and the nearest one with a single peak (Hartigan and
     Hartigan 1985). features: [head, column] distance features, whose logarithms make each head a point. A k-means with
     `seed` divides the points into two clusters. Result:
-    - position: [head] product of its point and the vector between the clusters' centres. line: dip of the positions.
+    - position: [head] product of the head's point and the vector between both centres. line: dip of the positions.
     - paths: for each head, the dip of the lengths of its shortest paths to all heads, along near heads; lower quartile
       over heads. An arc of heads has one peak along paths, and two along any line.
     """
