@@ -96,7 +96,7 @@ class Ablation:
 class AblatedHeads:
     """The heads of one layer that an operation changes, on samples of one length; the argument of `Operation.change`.
 
-    layer_number: from 0. head_numbers: [head], from 0, those to change. all_heads: queries, keys, values of all heads.
+    layer_number: from 0. head_numbers: [head], from 0, those to change. all_heads: the `Layer` with all its heads.
     """
 
     ablation: Ablation

@@ -270,7 +270,7 @@ class Group:
     def blocks_of_heads(self, layer: Layer, by_head: bool = True) -> Iterator[tuple[slice, Layer, slice]]:
         """Yield (slice of heads, the layer with these heads alone, slice of query rows) for each block of a layer.
 
-        by_head: whether, on a CPU and for samples of 1024 or more tokens, a block has one head. Others have all heads.
+        by_head: True for blocks of one head on a CPU if samples have 1024 or more tokens; else a block has all heads.
         """
         heads = layer.query.shape[1]
         if not by_head or self.length < LONG or at_once(layer.query.device):

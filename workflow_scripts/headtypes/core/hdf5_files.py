@@ -23,7 +23,7 @@ class Stored(NamedTuple):
     """The form of a dataclass field in an HDF5 file; the field is annotated with `Annotated[..., Stored(...)]`.
 
     name:      name in the file; by default the field's own name.
-    dimension: name of the dimension of a list of texts; empty for other fields.
+    dimension: for a field that is a list of texts, a name of its axis, such as "sample"; empty for any other field.
     dtype:     type of an array in the file, such as float16 to save space; None for the array's own type.
     """
 

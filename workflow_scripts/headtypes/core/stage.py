@@ -69,7 +69,7 @@ class Other:
     """An input of a job: one file of another rule, such as the features of the heads that the job clusters.
 
     name: the input's name in the rule. result: what the other rule writes, with the pattern of the file's path.
-    find: function from the plan and the job's wildcards to the entry of the plan whose file is read; None for no file.
+    find: function of the plan and the job's wildcards that returns the entry whose file is read, or None if none is.
     """
 
     name: str

@@ -80,7 +80,7 @@ def add_attention_bar(figure: Figure, image, box: tuple[float, float, float, flo
 
 
 def layer_ticks(layers: int) -> list[int]:
-    """Return the layers that an axis numbers, from 1: 1, k, 2k, 3k, ..., for k = `layers` / 12, rounded up."""
+    """Return the layers, from 1, that an axis numbers: 1 and the multiples of k, which is `layers` / 12, rounded up."""
     step = -(-layers // _NUMBERED)
     return sorted({1, *range(step, layers + 1, step)})
 

@@ -62,10 +62,10 @@ class TokenLosses:
 
 
 class Answers(TokenLosses):
-    """The reader of a model's answers to a task's windows, or of their losses, from the model's output for each batch.
+    """A reader of a model's output for batches of windows: `read` returns answers, `losses` losses of right answers.
 
-    targets: [window, class] int, result of `Kind.answer_targets`: for pairs the index of the label, for questions those
-        of the answer's first and last token. None if the loss of right answers is not asked for.
+    targets: result of `Kind.answer_targets`, such as [window, 1] index of the label for pairs, or [window, 2] the first
+        and last token of the answer for questions. None if the losses of right answers are not asked for.
     settings: arguments of the kind's `read_answers`, such as max_answer_length for questions.
     """
 

@@ -160,7 +160,7 @@ def sizes_in(scores: pd.DataFrame) -> np.ndarray | None:
 
 
 def tested_metric(names: Collection[str]) -> Metric:
-    """Return the metric to compare heads by: F1 if metric `names` hold "exact_match", else accuracy, else loss."""
+    """Return the metric to compare heads by: F1 if `names` of metrics have "exact_match", else accuracy, else loss."""
     return F1 if EXACT_MATCH.name in names else next(main for name, main in MAIN_METRICS.items() if name in names)
 
 
@@ -289,7 +289,7 @@ class Kind(ABC):
         raise NotImplementedError(f"No model is fine-tuned on a task of kind {self.name}.")
 
     def answer_logits(self, output: Any, attention_mask: torch.Tensor) -> torch.Tensor:
-        """Return logits [input, class, 1]; for question answering [input, token, 2 (first, last)], -inf for padding."""
+        """Return logits of classes, [input, class, 1], or of an answer's ends, [input, token, 2], -inf at padding."""
         return output.logits[:, :, None]
 
     def read_answers(self, output: Any, sentences: list[np.ndarray], **settings: int) -> dict[str, np.ndarray]:

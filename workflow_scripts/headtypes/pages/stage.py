@@ -36,7 +36,7 @@ _OPENED = (".csv", ".json", ".safetensors", ".png")
 
 
 def inputs_of_summary(plan: Plan) -> dict[str, dict]:
-    """Return the paths that the page of results is made from, {kind of file: {key, such as (model, task): path}}."""
+    """Return paths for the page of results: {kind of file, such as "costs": {key, such as (model, task): path}}."""
     by_entry = {
         "partition": (PARTITION, plan.partitions.values()),
         "features": (FEATURES, plan.partitions.values()),

@@ -343,7 +343,7 @@ class Correction(NamedTuple):
 
 
 def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES)) -> list[Correction]:
-    """Return a `Correction` for each of `verdicts`: the verdict, corrected for the number of claims (Holm).
+    """Return a `Correction` for each of `verdicts`: the verdict, corrected for the number of tested findings (Holm).
 
     verdicts: the verdicts on all claims for one model with a partition or task.
     tested: kinds of claims to correct, keys of `BASES` such as "stated"; a verdict on another kind of claim becomes "".

@@ -203,7 +203,7 @@ class Paper:
 
 
 def paths_by_key(kind: str, result: Result, entries: Iterable[Any]) -> dict[tuple[str, ...], str]:
-    """Return {(kind, *key): path of the result} for entries of a plan, from which `by_kind` makes {kind: {key: path}}.
+    """Return {(kind, *key): path of `result`} for the `entries` of a plan; `by_kind` makes {kind: {key: path}} of it.
 
     kind: a name for these results, of the caller's choice. key: the entry's attribute `key`, such as (model, task).
     """

@@ -510,8 +510,8 @@ class Compute(Strict):
 class Select(Strict):
     """The names of the models, tasks and conditions that are used; without a list, all of them are used.
 
-    If a list of conditions has no baseline (a condition that changes no head), one is added. With an empty list of
-    conditions, nothing is evaluated.
+    If a list of conditions is not empty and has no baseline (a condition that changes no head), a baseline is added.
+    With an empty list of conditions, nothing is evaluated.
     """
 
     models: Annotated[list[PatternName], Field(min_length=1)] | None = None

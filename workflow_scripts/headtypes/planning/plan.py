@@ -372,9 +372,9 @@ class Plan:
         return next((ablation for ablation in ablations if not self.operations(ablation.condition)), None)
 
     def operations(self, condition: str) -> dict[str, str]:
-        """Return {type or head: operation} of a condition, without types and heads whose operation is `keep`.
+        """Return {type or head, such as "3-10": operation} of a condition, without types whose operation is `keep`.
 
-        Exception: if a type is changed, single heads with `keep` are returned, since they may be of this type.
+        A head with `keep` is left out only if no type is changed; otherwise its own type may be one that is changed.
         """
         named = self.config.conditions[condition]
         # A head that is kept may be of a type that is changed.

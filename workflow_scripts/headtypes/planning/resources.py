@@ -106,7 +106,7 @@ def _with_model(
 
 
 def gpus(plan: Plan, model: str, record: StrPath | None) -> int:
-    """Return the number of GPUs for a job. record: path of the record of `model`; None for training, which gets 1."""
+    """Return how many GPUs hold a model's weights, at least 1. record: file with the size; None (training): 1."""
     if record is None:
         return 1
     return gpus_for(model_size(record).parameters, plan.config.compute.precision, plan.memory_of(model))

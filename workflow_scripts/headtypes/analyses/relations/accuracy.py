@@ -209,7 +209,7 @@ class BestHeads:
         the best head in the other direction, -1 for none; index of the best offset in `OFFSETS`.
     words: [sentence, relation] number of words with the relation. right: [sentence, relation, 5] number of these words
         that (0) the best head, (1) that of the other direction and (2) the best offset guess right; (3) is (0) less
-        (2); (4) is the best number in direction 0 less that in direction 1. docs/lookup/outputs.md has other fields.
+        (2); (4) is (0) less (1), or (1) less (0) if `chosen` has direction 1. docs/lookup/outputs.md has other fields.
     """
 
     annotation: Annotated[list[str], Stored(dimension="relation")]
@@ -349,11 +349,11 @@ class RelationTables(NamedTuple):
 def measure_relations(
     parts: Mapping[str, Sequence[Sentence]], arcs: Mapping[str, ArcGuesses], *, least: int
 ) -> RelationTables:
-    """Return accuracies of all heads and of the best heads at dependency relations, and {scored part: `BestHeads`}.
+    """Return tables of the accuracy of all heads and of relations' best heads, and {scored part: `BestHeads`}.
 
-    parts: {"file": sentences} and, if there is a test file, {"test": sentences}. arcs: guesses of heads on each part.
+    parts: {"file": sentences}, and "test" if there is a test file. arcs: attention heads' guesses, with the same keys.
     least: how many words in `file` a relation needs to have rows; totals, such as `all`, need none, and `root` and
-    `punct` never have rows. Scored parts: "file", and "test" or, if there is no test file, "halves" of the file.
+    `punct` never have rows. Scored parts: "file", and "test" or else "halves" (chosen on one, scored on the other).
     """
     read = {name: _Part(parts[name], arcs[name]) for name in arcs}
     listed = [

@@ -80,7 +80,7 @@ class RelationRow(Data):
     """A published row of Table 1: the best head of a dependency relation, and the best fixed offset.
 
     head: the paper's name of the head, layer and head from 1. offset: in words to the right, negative to the left.
-    direction: whether a dependent looks at its syntactic head, or the syntactic head at the dependent.
+    direction: "dependent_to_head" if a dependent looks at its syntactic head, else "head_to_dependent".
     accuracy, baseline: percent of the words that look, for which the best head, or the best offset, is right.
     derived: labels of Universal Dependencies from which our relation is derived; differs: what differs in annotation.
     """

@@ -95,7 +95,7 @@ def choose_passages(
 
 
 def map_sentences(chosen: Sequence[Chosen], record: ModelRecord, **settings) -> list[SentenceMap]:
-    """Return attention on each chosen sentence by its `Chosen`'s head; settings: keyword arguments of `ModelOnTask`."""
+    """Return the attention of each `Chosen`'s head on its sentence; settings: keyword arguments of `ModelOnTask`."""
     if not chosen:
         return []
     run = ModelOnTask(record, **settings)

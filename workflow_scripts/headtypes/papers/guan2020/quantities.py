@@ -78,9 +78,9 @@ class Model(Quantities):
         return Quantity(label, self._weighted_score(weights), unit="points")
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
-        """Return the percent of a type's heads in a third of the layers less the larger of the other two, less chance.
+        """Return a - max(b, c) less chance, in points: % of a type's heads in `third` (a), in the other thirds (b, c).
 
-        Chance is the mean of this difference when layers are permuted; the permutations also give the interval.
+        Thirds are of the layers. Permuted layers give chance (the mean of their a - max(b, c)) and the interval.
         """
 
         def beyond(heads: np.ndarray) -> np.ndarray:

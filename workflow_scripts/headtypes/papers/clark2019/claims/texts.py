@@ -67,10 +67,10 @@ class Heads(Quantities):
     segments: Statistics | None = None
 
     def measured(self, measure: Measure, rank: int = 1) -> Measured:
-        """Return the largest of the numbers that `measure` computes from statistics, with its interval over segments.
+        """Return one of the numbers that `measure` computes, by default the largest, with its interval over segments.
 
-        measure: a function such as `lambda it: it.of_layers("sep")`, from `self.whole` to an array [...], and from
-            `self.segments` to an array [segment, ...]. If `self.segments` is None, the interval is NaN.
+        measure: a function such as `lambda it: it.of_layers("sep")`. For `self.whole` it returns an array of any shape,
+            for `self.segments` one with an axis of segments in front. If `self.segments` is None, the interval is NaN.
         rank: 1 for the largest number, 2 for the second largest, -1 for the smallest.
         """
         values = sorted(np.ravel(measure(self.whole)), reverse=True)
