@@ -44,11 +44,11 @@ class Scale(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """A value, and the `side` of a `limit` ("above" or "below") on which the paper claims the value to be.
+    """A value, and what the paper claims about it: that it is "above" or "below" (field `side`) the number `limit`.
 
     quantity, measured, unit: the value in words, the value with its interval, and the unit, such as "points", or "".
     reading: name of the reading of the paper under which the value is counted; "" if there is only one reading.
-    scale: if `quantity` has a percentage ("less 90 % of ..."), its `Scale`: `scale.measured(80)` is the value at 80 %.
+    scale: if `quantity` has a percentage ("A less 90 % of B"), `scale.measured(80)` is A less 80 % of B; else None.
     """
 
     quantity: str
