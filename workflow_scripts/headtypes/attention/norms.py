@@ -24,7 +24,7 @@ from headtypes.models.placement import device_of
 
 
 class KeyLengths:
-    """A callable (layer from 0, v, slice of v's heads or all) that returns lengths ||v W_O||, [sample, head, token].
+    """A callable (layer from 0, v, slice of the heads that v has, by default all) -> ||v W_O||, [sample, head, token].
 
     v: [sample, head, token, channel] values, biases included, for the length of what each token hands over through each
         head; or head outputs, for the length of what a head adds. W_O: the head's slice of the output projection.

@@ -159,7 +159,7 @@ def need_head_outputs(operations: Iterable[str]) -> bool:
 
 
 def table_of(operations: Iterable[str]) -> int:
-    """Return our table, after Guan et al. 2020, for a condition: 3 if one of its operations is of table 3, else 2."""
+    """Return the number of our table for a condition, as in Guan et al.: 3 if it drops pairs of tokens, else 2."""
     return max((operation_of(operation).table for operation in operations), default=2)
 
 

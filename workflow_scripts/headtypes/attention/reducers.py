@@ -61,8 +61,8 @@ class Block:
     def attention(self) -> Float[Tensor, "sample head row key"] | None:
         """Attention in float32; None if no reducer of the pass reads attention.
 
-        A row and its `to_none` (the share for no token) sum to one. For a reducer of norms, a row is divided by the
-        sum over keys of attention * `lengths`, so that the row of `shares`, attention * `lengths`, sums to one.
+        A row and its `to_none` (the share for no token) sum to one, except in blocks for reducers of norms: there a row
+        is divided by its sum over keys of attention * `lengths`, so that `shares`, their product, sums to one.
         """
         rows = self.rows.stop - self.rows.start
         return None if self.memory is None else self.memory[:, :, :rows, : self.group.length].float()

@@ -58,7 +58,7 @@ def pairs_table(pairs: Sequence[ModelPair], partitions: Mapping[str, Partition])
 
     partitions: {name in a pair, such as "bert on squad": partition}. Columns beside those of `ModelPair`:
     - same_shares: for each type the smaller of the two models' percents of heads of the type, summed over types.
-    - same_layers: the same sum over types and layers; layers at the same depth are compared.
+    - same_layers: the same sum over types and layers; layers at the same fraction of the depth are compared.
     - same_type, same_cluster: percent of heads with the same type, or with matched clusters, in both models
       (`clustering.match_clusters`). adjusted_rand: adjusted Rand index of the partitions. These three are NaN if the
       relation is "", since heads of unrelated models do not correspond.

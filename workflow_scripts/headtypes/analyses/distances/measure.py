@@ -29,9 +29,9 @@ TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2e-2, torch.float16: 5e-3, tor
 class DistanceFeatures(PerSample):
     """A reducer whose result is distance features of weights or norms, [sample, layer, head, column] float32.
 
-    The 69 columns: distances d before or after, in bins floor(64 d / sample length); self, cls, sep, comma, period.
-    kinds: for each sample [token] 1 for `[CLS]`, 2 for `[SEP]`, 3 for a comma, 4 for a period, 0 for other tokens.
-    first: whether 69 more columns follow: the part of each of the 69 that is attention (or norms) to the first token.
+    The 69 columns sum to one: mean shares, over queries, of ordinary tokens at distance d before or after, in bins
+    floor(64 d / sample length); of the query; of `[CLS]`, `[SEP]`, commas, periods. kinds: for each sample, [token] 1 to
+    4 in this order, 0 for others. first: whether each column's part that the first token gets follows, in 69 more.
     """
 
     by_head = True

@@ -15,7 +15,7 @@ from headtypes.core.table_files import table_reader
 class Divergence:
     """The Jensen-Shannon divergence of the attention of any two heads (Clark et al. 2019, section 6).
 
-    total, norms: [head, head] sums over `rows` rows of attention, in nats, of weights and of norms (None if not read).
+    total: [head, head] sum over `rows` rows of attention, in nats. norms: the same of norms; None if not read.
     """
 
     total: Annotated[Float64[np.ndarray, "head head"], Stored("divergence")]

@@ -193,8 +193,8 @@ def train_probes(
         the last word none; a word may be its own syntactic head. settings: for `ModelOnTask`, such as precision.
     Returns a dictionary for JSON with the keys
       words: [sentence] number of words of a scored sentence, without punctuation. right: {probe ("attention",
-        "attention_and_words", "distance_and_words" or, with the attention of a network of random weights,
-        "random_network"): [start][sentence] number of these words whose syntactic head the probe finds}.
+        "attention_and_words", "distance_and_words"; "random_network": on a random network's attention, and words):
+        [start][sentence] number of these words whose syntactic head the probe finds}.
       scored, training: {"read", "left_out": numbers of sentences that the model could read, and could not}.
       vectors: {"channels": length of a word vector, "known": share of scored words that have one}.
     """
@@ -296,7 +296,7 @@ class Attention(nn.Module):
 
 
 class AttentionAndWords(Attention):
-    """A probe like `Attention`; a linear layer with a bias on the two words' vectors gives the weight of each map.
+    """A probe that scores and returns as `Attention` does; a linear layer on the vectors of words i and j weights maps.
 
     maps: number of maps, two for each head. channels: length of a word's vector. generators: one for each random start.
     root: which vector candidate i has. `first`: word i's; the root (candidate 0) has zeros. `released`, as in

@@ -39,9 +39,9 @@ POSS_OF_MARK = "poss*"
 def derived(sentence: Sentence, tagged: bool = True) -> Iterator[tuple[str, int, int]]:
     """Yield (name, word, head) for each of Stanford's dependency relations in a sentence of Universal Dependencies.
 
-    word: number of the dependent, from 1; under the name `poss*`, that of the possessive mark behind the dependent, if
-        there is a mark. head: number of the dependent's syntactic head. tagged: whether the treebank has XPOS; without
-        it, there are no relations aux, mark, prep and pobj.
+    word: number of the dependent, from 1. With each `poss` comes a `poss*`, whose word is the possessive mark behind
+        the dependent, or itself without a mark. head: number of the dependent's syntactic head. tagged: whether the
+        treebank has XPOS; without it, there are no relations aux, mark, prep and pobj.
     """
     for word, head, label in sentence.arcs():
         if label in _RENAMED:

@@ -237,7 +237,7 @@ def pack(numbers: bytes) -> str:
 
 
 def pack_maps(attention: Float[np.ndarray, "layer head query key"]) -> bytes:
-    """Return attention as bytes: first two for each row (the keys of one query), then one for each number.
+    """Return attention as bytes: first two for each row (the keys of one query) of all rows, then one for each number.
 
     A row's bytes are its largest number, little-endian, in units of 1/65535. A number's byte is the number divided by
     the largest number of its row, in units of 1/255. The error is at most largest / 510 + 1 / 131070.

@@ -262,7 +262,7 @@ def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str
     """Draw Figure 4, a panel for each model: for each layer a bar, divided into the numbers of heads of each type.
 
     parents: {model: the model that it was fine-tuned from, or None}. A strip beside the bars shows the percent of each
-    layer's heads that stay in the cluster of the parent. Bold text names clusters that have another name in the parent.
+    layer's heads that stay in the cluster of the parent (matched by heads). A name is bold if the parent's differs.
     """
     models, parents = list(partitions), {name: parents[name] for name in partitions if parents[name] in partitions}
     labels = {name: name for name in order_types(name for partition in partitions.values() for name in partition.types)}
