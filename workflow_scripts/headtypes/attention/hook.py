@@ -295,7 +295,7 @@ def _most_pairs(device: torch.device) -> int:
 
 
 def equal_lengths(lengths: Sequence[int], device: torch.device) -> list[Group]:
-    """Return groups of neighbouring samples of equal length, each of as many samples as suit the device."""
+    """Return groups of consecutive samples of equal length, each of as many samples as suit the device."""
     groups, start = [], 0
     for stop in range(1, len(lengths) + 1):
         ends = stop == len(lengths) or lengths[stop] != lengths[start]

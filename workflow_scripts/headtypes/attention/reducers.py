@@ -39,6 +39,7 @@ class Block:
     outputs: [sample, head, row, channel] head outputs (attention times values), in the model's precision.
     mask: [1 or sample, 1, row, key], true where a query sees a key; None if all are seen, or attention is not read.
     lengths: [sample, head, key] length of the vector that each token hands over; None for a reducer of weights.
+    shares: for a reducer of norms, attention times `lengths`, divided by the sum of these products over a row's keys.
     to_none: [sample, head, row] share of attention to no token; None without a sink (`hook.Layer`), or for norms.
     stream: [sample, token, width] residual stream to which the layer's output is added. written: [sample, head, row]
         float32 length of what a head adds. stream, written: None unless reducers read the stream and attention.
@@ -86,8 +87,7 @@ class Reducer(Protocol):
     fault: text of the error for a head with a number that `right` calls false; `{}` stands for the head's name.
     """
 
-    # Blocks come by layer, then by group (samples of one length), then by head (long samples on a CPU, if all reducers
-    # have `by_head`), then by rows.
+    # Blocks come by layer, group (samples of one length), head (long samples on a CPU if all have `by_head`), and rows.
     reads_attention: bool = True
     by_head: bool = False
     of: Of = "weights"

@@ -79,8 +79,8 @@ def longest_input(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase |
 def is_causal(config: PreTrainedConfig) -> bool:
     """Return whether tokens attend only to themselves and earlier tokens.
 
-    True for decoders, and for any model type without a class for masked words in Transformers. False for encoders with
-    such a class, for encoder-decoders, and if config.json says that tokens attend to all tokens (EmbeddingGemma).
+    False for encoder-decoders, if config.json says that tokens attend to all tokens (EmbeddingGemma), and for encoders
+    with a class for masked words in Transformers. True for decoders, and for any other model type without such a class.
     """
     looks_both_ways = config.model_type == "gemma3_text" and config.use_bidirectional_attention
     if config.is_encoder_decoder or looks_both_ways or not getattr(config, "is_causal", True):

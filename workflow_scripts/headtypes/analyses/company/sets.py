@@ -93,11 +93,11 @@ def evaluate_company(
     """Yield a model's scores while random sets of heads are ablated: after every ten sets, all scores so far.
 
     rows, windows: questions, pairs or documents, and their windows. record: the fetched model. head_outputs: mean
-    outputs of heads, [layer, head, channel], for the operation `mean`. sets: number of sets; None for 13 sets with each
-    head, at least 150. per_layer: heads of a layer in a set; None for one in twelve. operation: what is done to the
-    heads of a set, such as `zero`. questions: how many rows are drawn at random, or "all". seed: of the sets and of the
-    rows. made: JSON of all that scores depend on except `sets`. earlier: scores of an earlier run, which are used again
-    if the run's `made` is the same. settings: fields of `ablation.evaluation.Settings`.
+    outputs of heads, [layer, head, channel], for the operation `mean`. sets: number of sets; None for as many as put
+    each head into 13, but at least 150. per_layer: heads of a layer in a set; None for one in twelve. operation: done
+    to heads of a set, such as `zero`. questions: how many rows are drawn at random, or "all". seed: of the sets and
+    of the rows. made: JSON of all that scores depend on except `sets`. earlier: scores of an earlier run, which are
+    used again if the run's `made` is the same. settings: fields of `ablation.evaluation.Settings`.
     """
     away = draw_sets(record.layers, record.heads, sets=sets, per_layer=per_layer, seed=seed)
     known = earlier if earlier is not None and earlier.made == made else None

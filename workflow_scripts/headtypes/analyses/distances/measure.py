@@ -30,8 +30,8 @@ class DistanceFeatures(PerSample):
     """A reducer whose result is distance features of weights or norms, [sample, layer, head, column] float32.
 
     The 69 columns sum to one: mean shares, over queries, of ordinary tokens at distance d before or after, in bins
-    floor(64 d / sample length); of the query; of `[CLS]`, `[SEP]`, commas, periods. kinds: for each sample, [token] 1 to
-    4 in this order, 0 for others. first: whether each column's part that the first token gets follows, in 69 more.
+    floor(64 d / sample length); of the query; of `[CLS]`, `[SEP]`, commas, periods. kinds: for each sample, [token] 1
+    to 4 in this order, 0 for others. first: whether each column's part that the first token gets follows, in 69 more.
     """
 
     by_head = True

@@ -32,15 +32,16 @@ from headtypes.models.records import ModelRecord, read_model_record
 
 # Logits over the vocabulary that are computed at a time; of GPT-2's, those of 1,300 tokens.
 _LOGITS = 2**26
-# In `Loss.kinds`, a token that does not count as one that is attended to.
+# The kind of a masked word in `Loss.kinds`: Figure 3 of Clark et al. (2019) is about *all unmasked tokens*.
 _NOT_COUNTED = -1
 
 
 class Loss(TokenLosses):
     """The loss of a language model on each of some texts: the mean cross entropy of the tokens to predict in the text.
 
-    texts: as `Encoded`, but masked words have kind -1; gradients leave out attention to them. predicted: for each text
-        (indices, right ids), both [prediction]: of masked tokens; in a decoder, index of a token and id of the next.
+    texts: in their `kinds`, -1 is a masked token, which does not count as a token that is attended to.
+    predicted: for each text two arrays [prediction], indices of tokens and right ids: masked tokens with their original
+        ids or, for a decoder, tokens with the ids of the tokens that follow.
     """
 
     name: str
@@ -65,10 +66,7 @@ class Loss(TokenLosses):
 
 
 class MaskedWords(Loss):
-    """The loss on masked words: the mean cross entropy of the words that are masked in a text.
-
-    Masked words do not count as attended tokens: Figure 3 of Clark et al. (2019) is about *all unmasked tokens*.
-    """
+    """The loss on masked words: the mean cross entropy of the words that are masked in a text."""
 
     name = "masked_words"
 

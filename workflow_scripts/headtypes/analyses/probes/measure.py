@@ -296,11 +296,12 @@ class Attention(nn.Module):
 
 
 class AttentionAndWords(Attention):
-    """A probe that scores and returns as `Attention` does; a linear layer on the vectors of words i and j weights maps.
+    """A probe that scores candidate i (0: the root) as the syntactic head of word j from attention and words' vectors.
 
-    maps: number of maps, two for each head. channels: length of a word's vector. generators: one for each random start.
-    root: which vector candidate i has. `first`: word i's; the root (candidate 0) has zeros. `released`, as in
-        the paper's code: word i + 1's; the last candidate has zeros.
+    Scores are as in `Attention`, but a linear layer on the vectors of i and j computes the weight of each map. maps:
+    number of maps, two for each head. channels: length of a word's vector. generators: one for each random start.
+    root: which vector candidate i has: `first`, word i's (the root has zeros); `released`, as in the paper's code, word
+        i + 1's (the last candidate has zeros).
     """
 
     def __init__(
@@ -326,7 +327,7 @@ class AttentionAndWords(Attention):
 class DistanceAndWords(nn.Module):
     """A probe that scores candidates for each word's syntactic head, from both words' vectors and their distance.
 
-    A call with a sentence gives scores, [random start, candidate, word]; candidate 0 is the root, candidate i word i.
+    A call with a `ProbedSentence` gives scores [random start, candidate, word]; candidate 0 is the root, i is word i.
     channels: length of a word's vector. generators: of each random start's weights. root: which vector candidate i has:
         `first`: word i's (the root has zeros); `released`, as in the paper's code: word i + 1's (the last has zeros).
     """

@@ -338,7 +338,7 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 class RelationTables(NamedTuple):
     """Accuracies: `heads` has a row for each relation, head and direction, `best` one for each relation's best head.
 
-    sums: {scored part of the treebank, such as "file": the `BestHeads` that rows of `best` are computed from}.
+    sums: {"file" (the whole treebank file), and "test" or "halves": `BestHeads`, counts of right guesses and words}.
     """
 
     heads: pd.DataFrame

@@ -59,8 +59,9 @@ class SameWord:
 class SameWords(PerSample):
     """A reducer (it reads a model's attention) that measures how much attention words give to the same word elsewhere.
 
-    words, frequent: the two values that `words_of` returns. Result: three fields of `SameWord`, {"shares": [sample,
-    layer, head, place] attention, "chance": [sample, place] the same for even attention, "frequent": list of words}.
+    words: for each sample, [token, 3] numbers of its words; frequent: words that are not counted; both from `words_of`.
+    Result: three fields of `SameWord`, {"shares": [sample, layer, head, place] attention, "chance": [sample, place] the
+    same for even attention, "frequent"}. place: 0 for the other text of a pair, 1 for elsewhere in the word's own text.
     """
 
     by_head = True
@@ -113,8 +114,7 @@ def words_of(samples: Sequence[Sample], encodings: Sequence[Encoding]) -> tuple[
     """Return (words, frequent): the word of each token, and the most frequent words, which are not counted.
 
     words: for each sample [token, 3] int64: number of the token's word (equal words have equal numbers); position of
-        this occurrence among all words of the sample, from 0, the same for all tokens of the occurrence; and text (0 or
-        1). All three are -1 for a frequent word or no word.
+        the word among the sample's words, from 0; and text (0 or 1). All three are -1 for a frequent word or no word.
     frequent: words, most frequent first, until they make up half of all occurrences; never a word that occurs once.
     """
     found = [_words_of_tokens(*each) for each in zip(samples, encodings, strict=True)]

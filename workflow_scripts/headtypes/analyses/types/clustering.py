@@ -62,8 +62,8 @@ def name_types(groups: Groups, errors: Groups, halves: Sequence[Groups] = ()) ->
     For k other than 4 the names are `type-1`, `type-2`, ..., never doubtful. For k = 4 names are assigned one-to-one,
     with the largest total score; a cluster's scores are far - special for dense, near for diagonal, min(far, special)
     for dense_vertical, and special - far for vertical. A name is doubtful if another name for the cluster (by score or
-    total score) or the next cluster (by its share near for diagonal, far for dense, special for vertical) is close: the
-    lead is no larger than its change on one of `halves` or, over the next cluster, than two standard errors.
+    total score) or a runner-up cluster (by its share near for diagonal, far for dense, special for vertical) is close:
+    the lead is no larger than the lead's change on one of `halves` or, over this cluster, than two standard errors.
     """
     k = len(groups.near)
     if k != len(TYPES):

@@ -228,9 +228,9 @@ def answer_positions(questions: Sequence[Question], windows: Windows) -> np.ndar
 
 
 class Spans(NamedTuple):
-    """The best answer span of each window: start plus end logit, and index of its first and last token; all [window].
+    """The best answer span of each window: start plus end logit, and index in the window of its first and last token.
 
-    The score is -inf, and both indices are -1, in a window without context.
+    Each field is [window]; indices are from 0. The score is -inf, and both indices are -1, in a window without context.
     """
 
     score: np.ndarray

@@ -102,7 +102,7 @@ class Answer(NamedTuple):
 
 
 class Live:
-    """A loaded model that answers texts with some heads off. An object is not safe in several threads at once."""
+    """A loaded model that gives its answers to a text with some heads off. An object is not safe in several threads."""
 
     def __init__(self, record: ModelRecord, files: ResultFiles, *, precision: str, **features: int | bool):
         """Load the model with the output layer that its weights were saved with, such as a classifier, if any.

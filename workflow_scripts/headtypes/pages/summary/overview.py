@@ -57,7 +57,7 @@ class TypeCosts(NamedTuple):
 def left_out_alone(
     table: pd.DataFrame, model: str, partition: str, types: Sequence[str], operation: str = "zero"
 ) -> TypeCosts | None:
-    """Return the cost of an operation on the heads of each type alone; None if no type has such a condition.
+    """Return how much a metric worsens by an operation on all heads of one type alone, by type; None if not measured.
 
     table: our Table 2 or 3 of Guan et al. 2020: a row for each condition, a column `operation_{type}` for each type.
     operation: a value in these columns; "zero" sets the outputs of heads to 0. types: the partition's types.

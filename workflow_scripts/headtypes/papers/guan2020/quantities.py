@@ -243,7 +243,7 @@ def _weighted_sum(
 
 
 def published_quantities(published: Guan2020, row: str | None = None) -> Model:
-    """Return a `Model` with the paper's own numbers. row: name of the row of Table 1 that gives stability, or None."""
+    """Return a `Model` with the paper's own numbers. row: the row of Table 1 with the stability; None leaves it out."""
     values = {f"{row.id}.{metric}": getattr(row, metric) for row in published.conditions for metric in METRICS}
     values |= {f"share.{name}": share for name, share in published.shares.types.items()}
     if row is not None:

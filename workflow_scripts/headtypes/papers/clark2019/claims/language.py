@@ -307,7 +307,7 @@ def _sees_none(best: BestHeads, finds: Mapping[str, int]) -> bool:
 
 
 def sep_beyond_others(best: BestHeads, relations: Mapping[str, int]) -> Measured:
-    """Return how many points more of their attention words without a relation give `[SEP]` than the relation's words.
+    """Return a difference in points: the attention to `[SEP]` of words outside a relation, less that of its own words.
 
     best: best heads, chosen and scored on different sentences. relations: {name of a relation: its row in `best`}.
     A relation's words are its dependents if its best head looks from dependents to syntactic heads, else its syntactic
