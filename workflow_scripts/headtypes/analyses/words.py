@@ -141,8 +141,8 @@ class _Sample:
 class WordReducer(ListPerSample):
     """A base class of reducers, run with a model, that read the attention between words.
 
-    word_of_token: for each sample the index of each token's word, -1 for special tokens. A subclass's
-    `add_words` keeps what it needs of `WordRows` (attention of some words to all), which have each word once a layer.
+    word_of_token: for each sample the index of each token's word, -1 for special tokens. A subclass has `add_words`,
+    which gets `WordRows` (attention of some words to all) until each word of a sample has come once in each layer.
     """
 
     def __init__(self, word_of_token: Sequence[Sequence[int]]):

@@ -43,7 +43,7 @@ class KeyLengths:
 def scale_rows(
     attention: Float[Tensor, "sample head row key"], lengths: Float[Tensor, "sample head key"]
 ) -> Float[Tensor, "sample head row key"]:
-    """Return attention, each row divided in place by the sum of attention * lengths in it; rows of zeros stay zero."""
+    """Return a[k] / (sum_j a[j] * l[j]), in place, for rows a of attention and lengths l; rows of zeros stay zero."""
     # In this order, products of several heads take an eighth of the time.
     sums = torch.matmul(lengths[:, :, None], attention.transpose(-1, -2)).transpose(-1, -2)
     # Products take half the time of quotients.
@@ -126,8 +126,8 @@ def _probe_layers(model: PreTrainedModel) -> list[_Probed]:
 class ResidualStream:
     """The residual stream that each attention layer of a model adds its output to, while the model runs.
 
-    Attribute `latest`: [batch, token, width] the stream, with padding, before the attention layer that runs now adds
-    its output. Raises `InputError` if a layer's output is changed before it is added, by a norm for example.
+    Within `with stream.open():`, runs of the model set `latest`: [batch, token, width] the stream, with padding, before
+    the running layer adds its output. Raises `InputError` if an output is changed before it is added, say by a norm.
     """
 
     def __init__(self, model: PreTrainedModel):

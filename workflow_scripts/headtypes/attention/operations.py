@@ -53,8 +53,8 @@ class Operation:
 
     table: number of our table, after Guan et al. 2020, that shows conditions with this operation.
     change: function that returns the heads' new outputs, [sample, head, query, channel], or what broadcasts to them. It
-        takes an `ablate.AblatedHeads`, and "2" as `number` for `temperature 2`, say. None if heads stay as they are.
-    number: regular expression of what may follow the name, such as `( [0-9]+)?`. takes: what may follow, in words.
+        takes an `ablate.AblatedHeads`, and "2" as `number` for `temperature 2`, say. `change` is None to keep heads.
+    number: regular expression of what may follow the name, such as `( [0-9]+)?`; "" for none. takes: the same in words.
     draws: whether the number is the seed of random draws.
     readings: fields of `Reading` that can change the operation's result.
     """

@@ -68,8 +68,8 @@ def wildcards_of(path: str, entry: Any) -> dict[str, str]:
 class Other:
     """An input of a job: one file of another rule, such as the features of the heads that the job clusters.
 
-    name: the input's name in the rule. result: what the other rule writes, with the pattern of the file's path.
-    find: function of the plan and the job's wildcards that returns the entry whose file is read, or None if none is.
+    name: the input's name in the rule. result: the other rule's file, with the pattern of its path. find: function from
+    plan and the job's wildcards to the plan's entry, say a clustering, that fills the pattern; None to read no file.
     """
 
     name: str

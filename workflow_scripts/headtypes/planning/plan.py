@@ -255,7 +255,7 @@ class Plan:
     def ablations(self) -> list[AblationPlan]:
         """The evaluations of each condition on each partition that has the condition's types.
 
-        A condition is evaluated once more for each entry of `readings` that changes one of its `ablation` settings.
+        Each entry of `readings` that changes a setting on which a condition's operations depend adds an evaluation.
         """
         return [
             AblationPlan(partition.model, partition.name, condition, partition.task, reading)

@@ -61,7 +61,7 @@ def forget(outputs: Iterable[str]) -> None:
 
 
 def verified(inputs: Iterable[str], results: Path = RESULTS) -> dict[str, str]:
-    """Return {path: SHA-256} of a job's inputs; raise `InputError` if one in `results` has not its recorded SHA-256."""
+    """Return {path: SHA-256} of inputs; raise `InputError` if one in `results` has a record, but of another SHA-256."""
     read = {path: sha256_path(path) for path in inputs}
     for path, digest in read.items():
         known = recorded(path) if results_folder(path) == results else None

@@ -191,7 +191,7 @@ def measure_coreference(
 ) -> tuple[pd.DataFrame, MentionSums]:
     """Return (table, sums): accuracy at antecedents of every head, of the best heads and of baselines.
 
-    sums: numbers of mentions of each document. All systems are scored on the same mentions. Columns of the table:
+    sums: numbers of mentions and of right guesses, by document and table row (not of `head`). Columns of the table:
       system: `head` (any one head), `best_head` (the best on mentions of all types), `best_head_of_type` (the best on
           mentions of this type), or a baseline. A baseline guesses an earlier mention: `nearest`; `head_match`, the
           nearest with the same head word; `chance`, a random one; `rules`, the nearest with the same words, else with
@@ -202,7 +202,7 @@ def measure_coreference(
       chosen: `documents` if the best head is chosen and scored on all documents, as in the paper; `halves` if chosen on
           documents of odd index and scored on those of even index, and the reverse; empty for other systems.
       layer, head: from 0; empty for baselines, and if the two halves choose different heads.
-      mentions, documents: numbers of mentions, and of documents with such mentions.
+      mentions, documents: numbers of mentions, the same for all systems, and of documents with such mentions.
       accuracy, low, high: in percent, with the interval over documents; for `head`, low and high are NaN.
       above_{nearest, head_match, rules}, ..._low, ..._high: best head's accuracy minus the baseline's, in points.
     Raises `InputError` if the guesses are not of these documents.

@@ -122,7 +122,7 @@ def read_detectors(model: PreTrainedModel, sequences: Sequences, *, batch_tokens
 
     score: mean share of attention to the token that a detector looks for, such as the previous one. null: for induction
     and duplicate, the score if the second half of a sequence, a copy of the first, is shuffled; for first, the largest
-    mean share to another position; for previous and next, at another distance. what: name of the work in messages.
+    mean share to another position; for previous and next, the largest at another distance. what: work, in messages.
     """
     (scores,) = read_attention(model, sequences.encoded, [Targets(sequences)], batch_tokens=batch_tokens, what=what)
     score, null = (np.stack([pair[side] for pair in scores.values()]) for side in (0, 1))

@@ -41,8 +41,8 @@ class Outputs:
     token, divided by the residual stream's length at the token, mean over: all tokens; the first; other `[CLS]` and
     `[SEP]`; commas and periods; all others; and each quarter of the sample without the first token; NaN over no token.
     The tenth is the vector's mean length. The last two are shares of attention, to the first token and the token of the
-    stream's largest component. stream: [sample, layer, 3] largest and median absolute component of the stream before
-    the layer, and index of the token with the largest. length: [sample] tokens. reason: why there are no values.
+    stream's largest component. stream: [sample, layer, 3] largest and median absolute component before the layer, and
+    index of the token with the largest. length: [sample] tokens. reason: why `written` and `stream` are NaN, or None.
     """
 
     written: Float32[np.ndarray, "sample layer head 12"]

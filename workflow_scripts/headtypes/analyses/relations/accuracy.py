@@ -338,7 +338,7 @@ def chosen_and_scored_on_file(best: pd.DataFrame) -> pd.DataFrame:
 class RelationTables(NamedTuple):
     """Accuracies: `heads` has a row for each relation, head and direction, `best` one for each relation's best head.
 
-    sums: {"file" (the whole treebank file), and "test" or "halves": `BestHeads`, counts of right guesses and words}.
+    sums: {words scored: counts}; "file" (all), and "test" or, without it, "halves" (each by the other's best heads).
     """
 
     heads: pd.DataFrame

@@ -82,7 +82,7 @@ def types_answer(gaps: Collection[Measured]) -> str:
     """Return whether there are gaps between heads: "yes", "no" or "undecided".
 
     gaps: from `measured_gaps`, dips (distances from having one peak, Hartigan and Hartigan 1985) less those of chance.
-    "yes": all intervals are above 0. "no": at least one is below 0, with p < 0.05 (p times number of gaps, Bonferroni).
+    "yes": all gaps' intervals are above 0. "no": a gap's is below 0, with p times number of gaps (Bonferroni) < 0.05.
     """
     if any(it.high < 0 and len(gaps) * it.p_value(0) < ALPHA for it in gaps):
         return NO

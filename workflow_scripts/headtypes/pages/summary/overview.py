@@ -57,10 +57,10 @@ class TypeCosts(NamedTuple):
 def left_out_alone(
     table: pd.DataFrame, model: str, partition: str, types: Sequence[str], operation: str = "zero"
 ) -> TypeCosts | None:
-    """Return how much a metric worsens by an operation on all heads of one type alone, by type; None if not measured.
+    """Return how much an operation on all heads of one type alone worsens a metric, by type; None if not measured.
 
     table: our Table 2 or 3 of Guan et al. 2020: a row for each condition, a column `operation_{type}` for each type.
-    operation: a value in these columns; "zero" sets the outputs of heads to 0. types: the partition's types.
+    operation: a value in these columns; "zero" sets outputs to 0. The metric is F1, or else accuracy, or else loss.
     """
     rows = table[(table["model"] == model) & (table["partition"] == partition)]
     named = rows[[column for column in rows if column.startswith("operation_")]]

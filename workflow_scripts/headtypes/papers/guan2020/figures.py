@@ -261,8 +261,8 @@ _MIDDLE = {"va": "center_baseline"}
 def models_figure(partitions: Mapping[str, Partition], parents: Mapping[str, str | None]) -> Figure:
     """Draw Figure 4, a panel for each model: for each layer a bar, divided into the numbers of heads of each type.
 
-    parents: {model: the model that it was fine-tuned from, or None}. A strip beside the bars shows the percent of each
-    layer's heads that stay in the cluster of the parent (matched by heads). A name is bold if the parent's differs.
+    parents: {model: the model it was fine-tuned from, or None}. Beside the bars is each layer's percent of heads in
+    the same cluster as in the parent (matched by heads). A bold note lists types whose cluster has another name there.
     """
     models, parents = list(partitions), {name: parents[name] for name in partitions if parents[name] in partitions}
     labels = {name: name for name in order_types(name for partition in partitions.values() for name in partition.types)}

@@ -78,9 +78,9 @@ class Model(Quantities):
         return Quantity(label, self._weighted_score(weights), unit="points")
 
     def in_third(self, type_name: str, third: Third) -> Quantity:
-        """Return a - max(b, c) less chance, in points: % of a type's heads in `third` (a), in the other thirds (b, c).
+        """Return by how many points the % of a type's heads in `third` exceeds that in another third, less chance.
 
-        Thirds are of the layers. Permuted layers give chance (the mean of their a - max(b, c)) and the interval.
+        The other third of the layers is the fuller one. Permuted layers give chance (their mean) and the interval.
         """
 
         def beyond(heads: np.ndarray) -> np.ndarray:
@@ -325,10 +325,10 @@ def read_stabilities(
 
 
 def models_beside(partitions: Sequence[dict], read: dict[Key, Partition]) -> dict[Key, dict[str, Partition]]:
-    """Return {(model, partition): {row of the paper's Table 1: types of heads of the model that repeats the row}}.
+    """Return {(model, partition): {row of the paper's Table 1: types of the heads of a model that stands for the row}}.
 
-    Outer keys: each clustering of a model that repeats the row "squad". Inner: for "squad" this clustering; for another
-    row that of a model that repeats it, with the same method and k (of several, that of the same name, else the first).
+    Outer keys: clusterings with "squad" as `published`, themselves the inner "squad". Another row has the clustering
+    with this row as `published` and the same method and k, if any (of several, that of the same name, else the first).
     Types are from `read`. partitions: dicts with model, partition, method (or None), k, published (a row, or None).
     """
     families = {}

@@ -87,7 +87,7 @@ class Heads(Quantities):
         """Return how many more heads per layer are counted in the first third of layers than in the last, less chance.
 
         by_layer: [layer] number of counted heads. name, label: these heads, for the quantity's name, and in words.
-        Chance, near 0, is the mean difference over permutations of `by_layer`; it is 0 for the paper's own numbers.
+        Chance is the mean difference over permutations of `by_layer`, or 0 if `segments` is None (the paper's numbers).
         """
         label = f"{label}, by layer, in the first third of layers less that in the last third"
         first, last = (layers_of_third(third, by_layer.shape[-1]) for third in ("first", "last"))
