@@ -15,7 +15,7 @@ class ArcGuesses:
     """The two guesses of every attention head at each word's syntactic head, in the sentences that a model can read.
 
     guess: [word, layer, head, 2] the number, from 1 in the sentence, of the word at which this word looks most, and of
-    the word that looks most at this word; -1 for none.
+    the word that looks most at this word; -1 for none. to_sep: share of the word's attention that `[SEP]` gets.
     """
 
     sentence: Int32[np.ndarray, " sentence"]
