@@ -273,7 +273,7 @@ class Judged:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """Numbers of claims, {basis, "stated" or such as "from the table": {verdict: number}}; "stated" is always there."""
+        """Numbers of claims, {basis, such as "from the table": {verdict: number}}; the basis "stated" is always there."""
         counts = {basis: self._counts(basis, "verdict") for basis in BASES}
         return {BASES[basis]: of for basis, of in counts.items() if basis == "stated" or any(of.values())}
 
