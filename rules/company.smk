@@ -7,10 +7,10 @@ rule measure_costs:
             company.measure_costs,
             partitions=paths_by_key(types.PARTITION.path, plan.partitions_of, "name"),
             **{
-                file.name: paths_by_key(file.path, partial(plan.entries_of, it), "task")
-                for it in ANALYSES
-                if it.per_head and it.name != "company"
-                for file in it.files
+                file.name: paths_by_key(file.path, partial(plan.entries_of, analysis), "task")
+                for analysis in ANALYSES
+                if analysis.per_head and analysis.name != "company"
+                for file in analysis.files
             },
             own=paths_by_key(own.VALUES.path, plan.own_analyses_of),
         ),

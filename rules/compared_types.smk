@@ -6,9 +6,9 @@ rule compare_types:
         **inputs_by_key(
             compared_types.compare_types,
             **{
-                it.name: paths_by_key(it.files[0].path, partial(plan.entries_of, it), "task")
-                for it in ANALYSES
-                if it.is_compared
+                analysis.name: paths_by_key(analysis.files[0].path, partial(plan.entries_of, analysis), "task")
+                for analysis in ANALYSES
+                if analysis.is_compared
             },
             controls=paths_by_key(ablation.CONTROLS.path, plan.left_out, "name"),
             scores=paths_by_key(ablation.SCORES.path, plan.left_out, "name"),

@@ -45,8 +45,8 @@ for stage, (folder, read, made) in MADE.items():
             CALL
 
 
-READ_MODELS = dict.fromkeys(name for it in [*plan.inputs, *plan.detected] for name in plan.made_from(it.model))
-LEARNT_TASKS = [made.task for made in map(plan.finetuned, READ_MODELS) if made] + [it.task for it in plan.probed]
+READ_MODELS = dict.fromkeys(name for entry in [*plan.inputs, *plan.detected] for name in plan.made_from(entry.model))
+LEARNT_TASKS = [made.task for made in map(plan.finetuned, READ_MODELS) if made] + [entry.task for entry in plan.probed]
 
 
 rule downloads:

@@ -150,10 +150,10 @@ def _row(*row: Any) -> dict:
 
 # The sets of random heads are few, so that there is neither p nor rank.
 def _cost_rows(names: Mapping[str, str], *scores: pd.DataFrame) -> Iterator[dict]:
-    for it in drops_of_draws(*scores).values():
-        quantity = f"{it.metric.change} of {it.metric.name}"
-        row = _row("ablation", names["task"], quantity, names["operation"], it.own, it.low, it.high)
-        yield row | place_among(it.own, it.draws) | {"rank": None, "p": np.nan, "overlap": it.overlap}
+    for drops in drops_of_draws(*scores).values():
+        quantity = f"{drops.metric.change} of {drops.metric.name}"
+        row = _row("ablation", names["task"], quantity, names["operation"], drops.own, drops.low, drops.high)
+        yield row | place_among(drops.own, drops.draws) | {"rank": None, "p": np.nan, "overlap": drops.overlap}
 
 
 def compare_files(

@@ -29,7 +29,6 @@ class Evidence:
     sizes: [unit] number of each unit's items, by which the unit is weighted; None for one item each.
     reach: lowest and highest mean that a unit can have; the interval ends there at the latest. None without bounds.
 
-    Further attributes:
     value: the mean. pulls: [unit] each unit's part in the mean's deviation: size * (own - value) / sum of sizes.
     is_exact: true if nearly all units are equal: fewer than 8, and fewer than half, have another value than most.
     units: effective number of units, (sum of sizes)^2 / sum of sizes^2; at most the number that differ from the most
@@ -132,7 +131,7 @@ def added(parts: Sequence[Evidence]) -> Evidence | Together:
         return Together(parts)
     pulls = sum(part.pulls for part in parts)
     whole = Evidence(sum(part.value for part in parts) + len(pulls) * pulls)
-    whole.units, whole.freedom = (min(getattr(it, name) for it in (whole, *parts)) for name in ("units", "freedom"))
+    whole.units, whole.freedom = (min(getattr(mean, name) for mean in (whole, *parts)) for name in ("units", "freedom"))
     return whole
 
 

@@ -103,8 +103,7 @@ def computes_attention_itself(model: nn.Module) -> bool:
 def through_interface(model: PreTrainedModel, implementation: str) -> ExitStack:
     """Make a model compute attention by a registered function, until the returned stack is closed.
 
-    implementation: name of the function in Transformers' `AttentionInterface`. `model(..., forward=x)` passes `x` on
-        to the function.
+    implementation: name of the function in Transformers' `AttentionInterface`; `model(..., forward=x)` passes it `x`.
     """
     before, own = model.config._attn_implementation, _Own(implementation)
     with ExitStack() as restored:

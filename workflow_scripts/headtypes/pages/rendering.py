@@ -49,7 +49,7 @@ def relative(path: StrPath, folder: Path, suffix: str = "") -> str:
 def embedded(data: Mapping) -> Markup:
     """Return data as JSON for a script element, in which no text can end the element or begin a comment."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Markup(text.translate({ord(it): f"\\u{ord(it):04x}" for it in "<>&\u2028\u2029"}))
+    return Markup(text.translate({ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}))
 
 
 def _digest(text: str) -> str:

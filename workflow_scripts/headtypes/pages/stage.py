@@ -121,8 +121,9 @@ def write_ledger(plan: Plan) -> dict:
     return {
         "families": {model: plan.config.family(model) for model in plan.models},
         "partitions": [
-            {"model": it.model, "partition": it.name, "task": it.task, "method": it.method, "k": it.k, "of": it.of}
-            for _, it in sorted(plan.partitions.items())
+            {"model": entry.model, "partition": entry.name, "task": entry.task}
+            | {"method": entry.method, "k": entry.k, "of": entry.of}
+            for _, entry in sorted(plan.partitions.items())
         ],
     }
 

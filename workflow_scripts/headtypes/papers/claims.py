@@ -188,7 +188,7 @@ class Quantities:
     def of_kind(self, kind: str) -> dict[str, float]:
         """Return {rest of the name: value} of all quantities named `{kind}.{rest of the name}`."""
         start = f"{kind}."
-        return {name[len(start) :]: it.value for name, it in self.by_name.items() if name.startswith(start)}
+        return {name[len(start) :]: measured.value for name, measured in self.by_name.items() if name.startswith(start)}
 
     def weighted_sum(self, weights: Mapping[str, float]) -> Measured:
         if self.interval is not None:
@@ -349,7 +349,7 @@ def correct(verdicts: Sequence[Verdict], tested: Collection[str] = tuple(BASES))
     tested: kinds of claims to correct, keys of `BASES` such as "stated"; a verdict on another kind of claim becomes "".
     A finding (one value tested against a limit) counts as open if its corrected p-value is 0.05 or more.
     """
-    p = np.array([it.p if verdict.claim.basis in tested else np.nan for verdict in verdicts for it in verdict.findings])
+    p = [finding.p if verdict.claim.basis in tested else np.nan for verdict in verdicts for finding in verdict.findings]
     # With a probability of at least 0.95, no tested finding that an interval decided is wrong.
     corrected = iter(holm(p).tolist())
     corrections = []

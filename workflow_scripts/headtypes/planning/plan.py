@@ -160,7 +160,7 @@ class Plan:
         known = len(self.imported) == len(config.partitions)
         kinds = [*map(type_names, config.clustering.k), *(partition.types for partition in self.imported)]
         self.left_out_conditions = left_out(config, self.conditions, kinds) if known else []
-        check_evaluated(config, {(it.model, it.condition): self.operations(it.condition) for it in self.ablations})
+        check_evaluated(config, {(run.model, run.condition): self.operations(run.condition) for run in self.ablations})
 
     def model_files(self, model: str) -> list[str]:
         source = self.config.models[model].source
@@ -364,7 +364,7 @@ class Plan:
 
     @cached_property
     def _ablations_of(self) -> dict[tuple[str, ...], list[AblationPlan]]:
-        return {names: list(group) for names, group in groupby(self.ablations, lambda it: it.key[:2])}
+        return {names: list(group) for names, group in groupby(self.ablations, lambda ablation: ablation.key[:2])}
 
     def baseline(self, model: str, partition: str) -> AblationPlan | None:
         """Return the planned evaluation of a model and partition whose condition changes no head; None without one."""
@@ -438,7 +438,8 @@ class Plan:
     def probed(self) -> list[FeaturePlan]:
         if not self.config.probes.seeds:
             return []
-        return [it for it in self.inputs_of("treebank") if self.config.tasks[it.task].source.training_file is not None]
+        tasks = self.config.tasks
+        return [entry for entry in self.inputs_of("treebank") if tasks[entry.task].source.training_file is not None]
 
     def _is_controlled(self, ablation: AblationPlan) -> bool:
         controls = self.config.controls

@@ -39,8 +39,8 @@ for file in sorted((results / "stability").glob(f"*/{task}-kmeans-k4.json")):
     gaps = measured_gaps(dips, len(heads))
     beyond = {
         f"{name}{end}": value
-        for name, it in gaps.items()
-        for end, value in (("", it.value), ("_low", it.low), ("_high", it.high))
+        for name, gap in gaps.items()
+        for end, value in (("", gap.value), ("_low", gap.low), ("_high", gap.high))
     }
     halves = {f"{half}_all_agree": found[half]["all_agree"] for half in ("heads", "samples", "pairs") if found[half]}
     doubtful = heads.groupby("type")["doubtful"].any()

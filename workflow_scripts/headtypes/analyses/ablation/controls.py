@@ -69,10 +69,10 @@ def control_drops(controls: pd.DataFrame, scores: pd.DataFrame, baseline: pd.Dat
         "control_questions": controls["id"].nunique(),
         "control_overlap": next(iter(drops.values())).overlap,
     }
-    for metric, it in drops.items():
-        ends = {"": it.draws.mean(), "_low": it.draws.min(), "_high": it.draws.max()}
+    for metric, drop in drops.items():
+        ends = {"": drop.draws.mean(), "_low": drop.draws.min(), "_high": drop.draws.max()}
         found |= {f"control_drop_{metric}{end}": float(value) for end, value in ends.items()}
-        found[f"own_drop_{metric}"] = it.own
+        found[f"own_drop_{metric}"] = drop.own
     return found
 
 

@@ -103,8 +103,8 @@ def condition_intervals(scores: Mapping[str, pd.DataFrame], baseline: str | None
                 unknown = Measured(0.0 if baseline and name != metric.name else np.nan)
                 found = [scored.sum(weights, baseline) if scored and weights else unknown for weights in sums]
                 if not suffix:
-                    table[name] = [it.value for it in found]
-                table |= {f"{name}_{end}{suffix}": [getattr(it, end) for it in found] for end in ("low", "high")}
+                    table[name] = [mean.value for mean in found]
+                table |= {f"{name}_{end}{suffix}": [getattr(mean, end) for mean in found] for end in ("low", "high")}
     return pd.DataFrame(table)
 
 

@@ -59,7 +59,7 @@ def p_of_gaps(gaps: Mapping[str, float], heads: int) -> float:
     gaps: the result of `head_gaps`, {"line": dip of heads' positions, "paths": dip of path lengths}, in percent.
     Each dip is tested against 1,999 dips of `heads` uniform random numbers each; a dip below their mean has p = 1.
     """
-    return max(1.0 if it.value < 0 else it.p_value(0) for it in measured_gaps(gaps, heads).values())
+    return max(1.0 if gap.value < 0 else gap.p_value(0) for gap in measured_gaps(gaps, heads).values())
 
 
 @cache

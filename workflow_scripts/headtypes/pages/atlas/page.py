@@ -163,8 +163,8 @@ def _costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[st
             "condition": row["condition"],
             "operations": dict(conditions[row["condition"]]),
             "drops": [
-                {"metric": it.title, **{key: rounded(row.get(f"drop_{it.name}{end}")) for key, end in ends.items()}}
-                for it in metrics
+                {"metric": kind.title, **{key: rounded(row.get(f"drop_{kind.name}{end}")) for key, end in ends.items()}}
+                for kind in metrics
             ],
         }
         for row in table.to_dict("records")

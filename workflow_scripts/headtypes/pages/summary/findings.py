@@ -84,9 +84,9 @@ def types_answer(gaps: Collection[Measured]) -> str:
     gaps: from `measured_gaps`, dips (distances from having one peak, Hartigan and Hartigan 1985) less those of chance.
     "yes": all gaps' intervals are above 0. "no": a gap's is below 0, with p times number of gaps (Bonferroni) < 0.05.
     """
-    if any(it.high < 0 and len(gaps) * it.p_value(0) < ALPHA for it in gaps):
+    if any(gap.high < 0 and len(gaps) * gap.p_value(0) < ALPHA for gap in gaps):
         return NO
-    return YES if all(it.low > 0 for it in gaps) else UNDECIDED
+    return YES if all(gap.low > 0 for gap in gaps) else UNDECIDED
 
 
 def types_card(partition: Partition, stability: dict | None, links: Sequence[str]) -> Card:
@@ -145,9 +145,9 @@ def number_card(k: int | None, chosen: Mapping[str, int | None] | None, links: S
     place, agree = 100 / (most - least), numbers.count(k)
     answer = UNDECIDED if None in numbers or 0 < agree < len(numbers) else YES if agree else NO
     marks = [
-        Mark(name, str(it), place * (it - least), place * (k - least))
-        for name, it in zip(_CRITERIA.values(), numbers, strict=True)
-        if it is not None
+        Mark(name, str(number), place * (number - least), place * (k - least))
+        for name, number in zip(_CRITERIA.values(), numbers, strict=True)
+        if number is not None
     ]
     return Card(
         f"How many: are they {k}?",
@@ -273,7 +273,7 @@ class Judged:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """Numbers of claims, {basis, such as "from the table": {verdict: number}}; the basis "stated" is always there."""
+        """Numbers of claims, {basis, such as "from the table": {verdict: number}}; "stated" is always among them."""
         counts = {basis: self._counts(basis, "verdict") for basis in BASES}
         return {BASES[basis]: of for basis, of in counts.items() if basis == "stated" or any(of.values())}
 
@@ -331,8 +331,8 @@ def _judged(model: str, other: str, rows: pd.DataFrame, file: str) -> Judged:
 
 def _deciding(reason: str, value: float) -> tuple[str, str, str]:
     # That with the deciding value; a sign is there if it has few units.
-    found = [it.group("of", "limit", "few", "value") for it in _FINDING.finditer(str(reason))]
-    found.sort(key=lambda it: it[3] != f"{value:.2f}")
+    found = [match.group("of", "limit", "few", "value") for match in _FINDING.finditer(str(reason))]
+    found.sort(key=lambda groups: groups[3] != f"{value:.2f}")
     return found[0][:3] if found else ("", "", "")
 
 
@@ -366,7 +366,7 @@ def sentences_sentence(table: pd.DataFrame, model: str, partition: str, types: S
     }
     if not known:
         return None
-    where, found = max(known.items(), key=lambda it: it[1].costs["drop"].max())
+    where, found = max(known.items(), key=lambda item: item[1].costs["drop"].max())
     return f"{found.sentence(f'attention {where} sentences in its', found.costs['drop'].idxmax(), model)}."
 
 

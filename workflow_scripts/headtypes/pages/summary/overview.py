@@ -112,10 +112,10 @@ def best_heads(task: str, found: Iterable[Mapping]) -> list[Best]:
     such as the next word; or None). A head with the same value at two things is listed once, with the larger `above`.
     """
     by_score = {}
-    for it in sorted(found, key=lambda it: -(it["above"] or 0)):
-        head = head_name(int(it["layer"]), int(it["head"]))
-        beside = None if it["above"] is None else it["value"] - it["above"]
-        by_score.setdefault((head, it["value"]), Best(head, it["at"], task, it["value"], beside))
+    for entry in sorted(found, key=lambda entry: -(entry["above"] or 0)):
+        head = head_name(int(entry["layer"]), int(entry["head"]))
+        beside = None if entry["above"] is None else entry["value"] - entry["above"]
+        by_score.setdefault((head, entry["value"]), Best(head, entry["at"], task, entry["value"], beside))
     return list(by_score.values())[:_BEST]
 
 

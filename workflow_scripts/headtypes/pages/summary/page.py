@@ -116,7 +116,7 @@ def collect_summary(
         said += [paper.finding(subject.values, subject.model) for subject in judged[:headline]]
     for model, found in best.items():
         said += [findings.best_sentence(model, one) for of_task in found for one in of_task[:1]]
-    doubtful = {", ".join(key): it.doubtful for key, it in types.items() if it.doubtful}
+    doubtful = {", ".join(key): partition.doubtful for key, partition in types.items() if partition.doubtful}
     theirs = [paper["model"] for paper in published.values()]
     judged = [subject for paper in papers for subject in paper["judged"]]
     return {
@@ -191,7 +191,7 @@ def _answers(
         "overview": overview(heads, features_of, maps, features, left_out, costly, best),
         "cards": cards,
         "measured": sum(card.answer != findings.UNMEASURED for card in cards),
-        "unknown": join([*(it for (it, settled), card in asked if card.answer not in settled), _ELSEWHERE]),
+        "unknown": join([*(question for (question, settled), card in asked if card.answer not in settled), _ELSEWHERE]),
         "sentences": list(filter(None, said)),
         "figures": {about: (relative(png, folder), relative(png, folder, ".pdf")) for about, png in figures},
         "files": {about: [relative(path, folder) for path in paths] for about, paths in tables.items() if paths},

@@ -72,7 +72,7 @@ of_heads(
         'the paper\'s; its stability counts what "is consistent on all models"; it does not say what was '
         "halved, so that heads, samples and pairs of both are; decided where all agree"
     ),
-    ask=lambda model: in_each_reading({half: it.above(95) for half, it in model.stability(4).items()}),
+    ask=lambda model: in_each_reading({half: value.above(95) for half, value in model.stability(4).items()}),
 )
 
 for number, k in (("three", 3), ("five", 5)):
@@ -81,7 +81,7 @@ for number, k in (("three", 3), ("five", 5)):
         text=f"Clustering is stable with {number} clusters, too.",
         wording="stable clustering results with 3 or 5 clusters",
         limit="that which the paper calls stable for four clusters, 95 percent",
-        ask=lambda model, k=k: in_each_reading({half: it.above(95) for half, it in model.stability(k).items()}),
+        ask=lambda model, k=k: in_each_reading({half: value.above(95) for half, value in model.stability(k).items()}),
     )
 
 
@@ -115,7 +115,7 @@ def _(model: Model):
     special = model.of_kind("special")
     if not set(TYPES) <= special.keys():
         raise NoVerdictError("attention to special tokens is not known by type")
-    difference = min(special["diagonal"] - special["dense"], *(special[it] - special["diagonal"] for it in TYPES[2:]))
+    difference = min(special["diagonal"] - special["dense"], *(special[key] - special["diagonal"] for key in TYPES[2:]))
     label = (
         "percent of attention to special tokens, diagonal beside dense (above it) and dense_vertical and vertical "
         "(below them), the smallest difference"

@@ -42,8 +42,8 @@ _MISSING = {
     "own_cluster": "heads were not clustered, so that they are not compared with single samples",
     "kept": "there is no parent to compare with",
     **{
-        f"mixture_agreement.{it}": f"k-means was not compared with a Gaussian mixture ({it})"
-        for it in MIXTURES.values()
+        f"mixture_agreement.{covariance}": f"k-means was not compared with a Gaussian mixture ({covariance})"
+        for covariance in MIXTURES.values()
     },
 }
 
@@ -320,7 +320,7 @@ def read_stabilities(
             values |= {name: value for name, value in of_k.items() if not math.isnan(value)}
         found[key] = {name: Measured(value) for name, value in values.items()}
         if gaps is not None:
-            found[key] |= {f"dips.{name}": it for name, it in measured_gaps(gaps, heads).items()}
+            found[key] |= {f"dips.{name}": gap for name, gap in measured_gaps(gaps, heads).items()}
     return found
 
 

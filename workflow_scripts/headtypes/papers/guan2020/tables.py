@@ -203,7 +203,8 @@ def ablation_table(
     ends = {key: table.set_index("condition") for key, table in intervals.items()}
     types = order_types(name for partition in partitions.values() for name in partition.types)
     targets = dict.fromkeys([*types, *(target for row in rows for target in row["operations"])])
-    measured = [metric for metric in _METRICS if metric in _ALWAYS or any(metric.name in it for it in metrics.values())]
+    known = set().union(*metrics.values())
+    measured = [metric for metric in _METRICS if metric in _ALWAYS or metric.name in known]
     table = []
     for row in rows:
         key, done = _key(row), row["operations"]

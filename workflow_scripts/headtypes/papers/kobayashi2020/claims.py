@@ -70,7 +70,7 @@ def compare_files(features: Mapping[Key, StrPath], published: Published, **judgi
     theirs = Shares({}, otherwise="the abstract gives no numbers", published=published)
     subjects = []
     for key, ours in quantities.items():
-        values = [comparison.value_row(*_said(name), it) for name, it in ours.by_name.items() if name != "n_samples"]
+        values = [comparison.value_row(*_said(name), own) for name, own in ours.by_name.items() if name != "n_samples"]
         names = dict(zip(TASK_KEYS, key, strict=True)) | {"n_samples": int(ours["n_samples"].value)}
         subjects.append(comparison.Subject(names, claim, ours, theirs, values))
     table = comparison.comparison_table(subjects, [*TASK_KEYS, *comparison.COLUMNS, "n_samples"], **judging)

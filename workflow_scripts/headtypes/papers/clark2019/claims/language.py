@@ -263,7 +263,7 @@ def published_language(published: Clark2019) -> tuple[Trees, Documents]:
         for name in (ALL, *MENTIONS)
         if (value := getattr(row, name)) is not None
     }
-    trees, documents = ({name: Measured(float(it)) for name, it in some.items()} for some in (values, antecedents))
+    trees, documents = ({name: Measured(float(mean)) for name, mean in some.items()} for some in (values, antecedents))
     return Trees(trees, published=published), Documents(documents, published=published)
 
 

@@ -69,8 +69,8 @@ class Heads(Quantities):
     def measured(self, measure: Measure, rank: int = 1) -> Measured:
         """Return one of the numbers that `measure` computes, by default the largest, with its interval over segments.
 
-        measure: a function such as `lambda it: it.of_layers("sep")`. For `self.whole` it returns an array of any shape,
-            for `self.segments` one with an axis of segments in front. If `self.segments` is None, the interval is NaN.
+        measure: a function such as `lambda stats: stats.of_layers("sep")`. It returns an array of any shape for
+            `self.whole`, with an axis of segments in front for `self.segments`. Without segments, the interval is NaN.
         rank: 1 for the largest number, 2 for the second largest, -1 for the smallest.
         """
         values = sorted(np.ravel(measure(self.whole)), reverse=True)
@@ -121,7 +121,7 @@ class Heads(Quantities):
 
     def _of_rank(self, name: str, statistic: str, label: str, rank: int) -> Quantity:
         label = f"{LABELS[statistic]} {label}"
-        return self.asked(f"heads.{statistic}.{name}", label, lambda it: it.of_heads(statistic), rank=rank)
+        return self.asked(f"heads.{statistic}.{name}", label, lambda stats: stats.of_heads(statistic), rank=rank)
 
     def mean(self, statistic: str, third: Third, *, less: tuple[str, Third] | None = None) -> Quantity:
         """Return a statistic's mean over one third of the layers; less: (statistic, third) whose mean is subtracted."""
@@ -140,7 +140,7 @@ class Heads(Quantities):
         return self.asked(name, label, measure)
 
     def most_in(self, third: Third, statistic: str) -> list[Finding]:
-        return [self.mean(statistic, third, less=(statistic, it)).above(0) for it in THIRDS if it != third]
+        return [self.mean(statistic, third, less=(statistic, other)).above(0) for other in THIRDS if other != third]
 
 
 def collect_texts(found: Found, published: Clark2019) -> dict[Key, Heads]:
@@ -199,7 +199,7 @@ def published_quantities(published: Clark2019) -> Heads:
 
 def _with_values(heads: Heads) -> Heads:
     def mean_of(statistic: str, layers: Sequence[int]) -> Measured:
-        return heads.measured(lambda it: it.of_layers(statistic)[..., layers].mean(axis=-1))
+        return heads.measured(lambda stats: stats.of_layers(statistic)[..., layers].mean(axis=-1))
 
     whole, published, values = heads.whole, heads.published, heads.by_name
     depth = len(whole.uniform)
@@ -213,7 +213,7 @@ def _with_values(heads: Heads) -> Heads:
             values[f"heads.{value.statistic}.above_{value.above:g}"] = Measured(float(count))
         if value.layers and value.heads is None and value.statistic in whole.layers and depth == published.layers:
             values[f"surface.{value.id}"] = mean_of(value.statistic, [layer - 1 for layer in value.layers])
-    values["uniform"] = heads.measured(lambda it: it.uniform.mean(axis=-1))
+    values["uniform"] = heads.measured(lambda stats: stats.uniform.mean(axis=-1))
     kinds = [name for name in SINKS if name in whole.layers]
     # Equal but for floating-point errors where the first token is [CLS]; of equal ones, the earlier counts.
     sinks = np.argmax(np.round([whole.layers[name] for name in kinds], 6), axis=0)
@@ -288,7 +288,7 @@ def _is_high(heads: Heads) -> np.ndarray:
 def _ratio_where_high(heads: Heads, label: str, above: str, below: str) -> Quantity:
     label = f"{label}, mean over layers with {LABELS['sep']} above {HIGH:g}"
     return heads.asked(
-        f"ratio.{above}.to.{below}", label, lambda it: it.ratio(above, below)[..., _is_high(heads)].mean(axis=-1)
+        f"ratio.{above}.to.{below}", label, lambda stats: stats.ratio(above, below)[..., _is_high(heads)].mean(axis=-1)
     )
 
 
@@ -357,7 +357,7 @@ def _(heads: Heads):
         raise NoVerdictError("the model has no layer at that depth")
     label = f"mean {LABELS['sep']} in the layers at the depth of 6 to 10 of 12"
     name = "layers.sep.layers_6_to_10"
-    return heads.asked(name, label, lambda it: it.of_layers("sep")[..., layers].mean(axis=-1)).above(0.5)
+    return heads.asked(name, label, lambda stats: stats.of_layers("sep")[..., layers].mean(axis=-1)).above(0.5)
 
 
 figure_2(
@@ -503,7 +503,7 @@ def _(heads: Heads):
     if not broad.any():
         raise NoVerdictError("there are no broad heads")
     label = f"mean {LABELS['peak']} of broad heads"
-    return heads.asked("behaviour.broad.peak", label, lambda it: it.of_heads("peak")[..., broad].mean(-1)).below(0.1)
+    return heads.asked("behaviour.broad.peak", label, lambda own: own.of_heads("peak")[..., broad].mean(-1)).below(0.1)
 
 
 @section_3_3(
@@ -521,17 +521,17 @@ def _(heads: Heads):
 def _(heads: Heads):
     def found(name: str, label: str, other: Measure) -> Finding:
         name, label = f"layers.entropy_cls.last_layer.less_{name}", f"{mean} in the last layer less {label}"
-        return heads.asked(name, label, lambda it: of_cls(it)[..., -1:] - other(it), "nats", rank=-1).above(0)
+        return heads.asked(name, label, lambda stats: of_cls(stats)[..., -1:] - other(stats), "nats", rank=-1).above(0)
 
     def of_cls(statistics: Statistics) -> np.ndarray:
         return statistics.of_layers("entropy_cls")
 
     mean, findings = f"mean {LABELS['entropy_cls']}", []
-    findings.append(found("broad", "the limit of broad heads", lambda it: limit_of(_broad(heads), it)[..., -1:]))
+    findings.append(found("broad", "the limit of broad heads", lambda stats: limit_of(_broad(heads), stats)[..., -1:]))
     if of_cls(heads.whole).shape[-1] < 2:
         raise NoVerdictError("the model has one layer")
-    findings.append(found("largest_other", "the largest of another layer", lambda it: of_cls(it)[..., :-1]))
-    return [*findings, found("entropy", LABELS["entropy"], lambda it: it.of_layers("entropy")[..., -1:])]
+    findings.append(found("largest_other", "the largest of another layer", lambda stats: of_cls(stats)[..., :-1]))
+    return [*findings, found("entropy", LABELS["entropy"], lambda stats: stats.of_layers("entropy")[..., -1:])]
 
 
 @section_3_3(
@@ -549,7 +549,7 @@ def _(heads: Heads):
         "most, as a share"
     )
     name, most = "layers.entropy_cls.beside_entropy", -(len(sign) // 2 + 1)
-    return heads.asked(name, label, lambda it: sign * (it.ratio(*of) - 1), rank=most).below(0.1)
+    return heads.asked(name, label, lambda stats: sign * (stats.ratio(*of) - 1), rank=most).below(0.1)
 
 
 @of_layers(
