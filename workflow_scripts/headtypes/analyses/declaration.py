@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class Analysis:
     """The declaration of one analysis of a model's heads: its rules and results, and the functions that show it.
 
-    per_head and per_pair return numbers for the atlas (the page of every head); best returns rows of the atlas's list
-    of best heads. per_set yields numbers of any set of heads, by which each type is compared with random heads. A
-    function is None if the analysis has no such numbers.
+    per_head and per_pair return numbers of heads, or of pairs of heads, for the atlas (the page of every head); best
+    returns rows of its list of best heads. per_set yields numbers of any set of heads, by which each type is compared
+    with random heads. A function is None if the analysis has no such numbers.
     """
 
     name: str

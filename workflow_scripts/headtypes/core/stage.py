@@ -69,7 +69,7 @@ class Other:
     """An input of a job: one file of another rule, such as the features of the heads that the job clusters.
 
     name: the input's name in the rule. result: the other rule's file, with the pattern of its path. find: function from
-    plan and the job's wildcards to the plan's entry, say a clustering, that fills the pattern; None to read no file.
+    plan and the job's wildcards to the plan's entry, say a clustering, that fills the pattern; to None for no file.
     """
 
     name: str

@@ -36,7 +36,7 @@ def tokens_within(logits: int, batch_tokens: int, share: float, vocabulary: int)
 
 
 class TokenLosses:
-    """A language model's losses at some tokens: for each batch call `choose`, run the model, call `token_loss_sums`."""
+    """A language model's losses at tokens that `choose`, called for each batch, names; `token_loss_sums` sums them."""
 
     def attached(self, model: PreTrainedModel) -> AbstractContextManager:
         """Return a context in which a language model computes logits only at the tokens that `choose` has set."""

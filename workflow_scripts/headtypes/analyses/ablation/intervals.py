@@ -115,8 +115,8 @@ def differences(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         # -1 if lower values are better.
         sign = metric.drop(1, 0)
         for condition, other in permutations(scores, 2):
-            it = scored.sum({other: sign, condition: -sign})
-            rows.append((metric.name, condition, other, it.value, it.low, it.high, it.over))
+            lost = scored.sum({other: sign, condition: -sign})
+            rows.append((metric.name, condition, other, lost.value, lost.low, lost.high, lost.over))
     return pd.DataFrame(rows, columns=["metric", "condition", "other", "difference", "low", "high", "over"])
 
 

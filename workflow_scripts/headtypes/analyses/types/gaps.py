@@ -46,9 +46,9 @@ def measured_gaps(gaps: Mapping[str, float], heads: int) -> dict[str, Measured]:
     """Return by how many percentage points two dips exceed chance, {"line", "paths": value with interval and p-value}.
 
     A dip is a statistic of numbers, large if they have several peaks (Hartigan and Hartigan 1985); here in percent.
-    gaps: result of `head_gaps`; "line" is the dip of heads' positions along the line between two clusters' centres,
-        "paths" that of the lengths of paths over near heads. heads: number of heads. Chance is the mean dip of `heads`
-        uniform random numbers; 1,999 draws give it, the interval and the p-value. A value above 0 speaks for gaps.
+    gaps: result of `head_gaps`, in percent, too: "line" of heads' positions between the centres of two clusters of all
+        heads, "paths" of lengths of shortest paths between heads. heads: number of heads. Chance is the mean dip of
+        `heads` uniform random numbers; 1,999 draws give it, the interval and p. A value above 0 speaks for gaps.
     """
     return {name: Measured.beyond_chance(gaps[name], 100 * _uniform_dips(heads)) for name in ("line", "paths")}
 

@@ -133,8 +133,8 @@ class Heads(Quantities):
             name += f".less_{place if other == statistic else other}"
             label += f" less that in the {place} third" if other == statistic else f" less {LABELS[other]}"
 
-        def measure(it: Statistics) -> np.ndarray:
-            own, *others = (it.of_layers(of)[..., layers_of_third(at, depth)].mean(axis=-1) for of, at in means)
+        def measure(stats: Statistics) -> np.ndarray:
+            own, *others = (stats.of_layers(of)[..., layers_of_third(at, depth)].mean(axis=-1) for of, at in means)
             return own - sum(others)
 
         return self.asked(name, label, measure)
@@ -229,9 +229,9 @@ def _permuted(layers: Mapping[str, float | None]) -> Measured:
 def alike_beyond_layers(divergences: np.ndarray | None, marked: np.ndarray) -> Measured:
     """Return the mean divergence of two heads with the same behaviour, less that of two that differ in it, less chance.
 
-    divergences: [head, head] in nats per row, as the result; None if not measured. marked: [layer, head] str, each
-        head's behaviour, "" for none. Two heads without behaviour are left out; a head with one and a head without
-        differ. Chance is the mean of the difference when behaviours are permuted within each layer.
+    divergences: [head, head] in nats per row, the unit of the result, too; None if not measured. marked: [layer, head]
+        str, each head's behaviour, "" for none. Pairs without any behaviour are left out; a head with one and a head
+        without differ. Chance is the mean of the difference when behaviours are permuted within each layer.
     Raises `NoVerdictError` without divergences, or if no two heads, or all, have the same behaviour.
     """
     names, counts = np.unique(marked, return_counts=True)
