@@ -90,7 +90,7 @@ class Pairs:
     heads: np.ndarray
 
     def is_right(self, guesses: np.ndarray) -> np.ndarray:
-        """Return for each pair (a word and its syntactic head) whether the guess at its head is right, [pair, ...] bool.
+        """Return for each pair of a word and its syntactic head whether the guess at the head is right, [pair, ...].
 
         guesses: [word of all sentences, ...] number of the guessed word in the sentence, from 1; -1 for no guess.
         """
