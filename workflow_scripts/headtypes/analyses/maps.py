@@ -55,8 +55,7 @@ class Examples:
 
     patterns: names of the patterns. heads: [pattern, 2] layer and head, from 0. value: [pattern] the head's number that
     defines the pattern, such as the share of its attention to the next token, mean over all segments. attention:
-    [pattern, query, key], of the tokens shown; each row is divided by its sum. begins: whether these tokens begin the
-    segment.
+    [pattern, query, key], of the tokens shown; each row is divided by its sum. begins: whether they begin the segment.
     """
 
     patterns: Annotated[list[str], Stored("pattern", "example")]

@@ -28,7 +28,6 @@ class Evidence:
     own:   [unit] mean of each unit's items, NaN for a unit without items.
     sizes: [unit] number of each unit's items, by which the unit is weighted; None for one item each.
     reach: lowest and highest mean that a unit can have; the interval ends there at the latest. None without bounds.
-
     value: the mean. pulls: [unit] each unit's part in the mean's deviation: size * (own - value) / sum of sizes.
     is_exact: true if nearly all units are equal: fewer than 8, and fewer than half, have another value than most.
     units: effective number of units, (sum of sizes)^2 / sum of sizes^2; at most the number that differ from the most

@@ -121,9 +121,8 @@ def write_ledger(plan: Plan) -> dict:
     return {
         "families": {model: plan.config.family(model) for model in plan.models},
         "partitions": [
-            {"model": entry.model, "partition": entry.name, "task": entry.task}
-            | {"method": entry.method, "k": entry.k, "of": entry.of}
-            for _, entry in sorted(plan.partitions.items())
+            {"model": model, "partition": name, "task": made.task, "method": made.method, "k": made.k, "of": made.of}
+            for (model, name), made in sorted(plan.partitions.items())
         ],
     }
 

@@ -297,7 +297,8 @@ def judged_together(verdicts: Sequence[Verdict]) -> Verdict:
     level = min(ALPHA, 2 * (ALPHA - 0.5 ** len(judged)))
     counts = Counter(verdict.at(level) for verdict in verdicts)
     decided = set(counts) - {NO_VERDICT}
-    reason = f"in single models, by p below {level:g}: {join(f'{kind} in {number}' for kind, number in counts.items())}"
+    single = join(f"{verdict} in {number}" for verdict, number in counts.items())
+    reason = f"in single models, by p below {level:g}: {single}"
     asked = {tuple((found.side, found.limit, found.reading) for found in verdict.findings) for verdict in judged}
     means = []
     for found in zip(*(verdict.findings for verdict in judged), strict=True) if len(asked) == 1 else ():

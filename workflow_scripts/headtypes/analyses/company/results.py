@@ -22,8 +22,7 @@ class Company:
     away: [set, layer, head] bool, the heads that a set leaves out. scores: [set, unit, metric], without these heads.
     whole: [unit, metric], with all heads. metrics: `loss` (cross entropy of the right answer, in nats) and names of
     `METRICS`. sizes: [unit] number of tokens of a document, whose scores are sums over tokens; 1 for other units.
-    articles: each unit's article, empty if unknown. made: JSON of code, input files and settings except the number of
-    sets.
+    articles: each unit's article, empty if unknown. made: JSON of code, inputs and settings but the number of sets.
     """
 
     away: Bool[np.ndarray, "set layer head"]

@@ -92,8 +92,7 @@ def read_types(path: StrPath, shape: tuple[int, int]) -> np.ndarray:
     """Return the type of each head, [layer, head] object, from a user's CSV file with the columns layer, head and type.
 
     shape: (layers, heads of a layer) of the model. Layers and heads in the file are counted from 0, in any order.
-    Raises `InputError` that names the file and the line or head if a head is missing, listed twice or not of this
-    model.
+    Raises `InputError` that names the file and the line or head if a head is missing, listed twice or unknown.
     """
     try:
         # With blank lines, so that lines are counted as an editor does.

@@ -163,8 +163,11 @@ def _costs_of(path: StrPath, partition: str, conditions: Mapping[str, Mapping[st
             "condition": row["condition"],
             "operations": dict(conditions[row["condition"]]),
             "drops": [
-                {"metric": kind.title, **{key: rounded(row.get(f"drop_{kind.name}{end}")) for key, end in ends.items()}}
-                for kind in metrics
+                {
+                    "metric": metric.title,
+                    **{key: rounded(row.get(f"drop_{metric.name}{end}")) for key, end in ends.items()},
+                }
+                for metric in metrics
             ],
         }
         for row in table.to_dict("records")
